@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Per-thread virtualisation: what a thread alone has counted, on whatever CPUs.
+ *
+ * Counters run all the time.  A thread is watched from its first virtual read
+ * until it exits: it has an entry in the table, and while it runs, its CPU's
+ * `cur` points there and `base` holds what the counters stood at when it came
+ * in.  Its count is sum + (now - base); switching away moves now - base into
+ * the sum.
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_on_switch()	tracepoint sched_switch: interrupts off, in the outgoing
+ *			thread, never nested.  An NMI may come at any point.
+ *   sw_read_thread()	any context, NMI included, for the thread that this CPU
+ *			is running
+ *   sw_on_irq_*()	tracepoints around interrupts and softirqs
+ *   sw_vthread_start(), _stop()	sleepable, under sw_session.lock
+ *
+ * Why a read in an NMI is right, wherever in a switch the NMI came:
+ *
+ *  - c->busy is held while cur, base and sums change (sw_switch_threads), and
+ *    the read then says SW_NONE.
+ *  - Before that, cur still is the outgoing thread, and so is `current`.
+ *  - After it, and until the kernel has changed `current`, cur is the incoming
+ *    thread.  cur->task is not current, so the read looks the outgoing thread
+ *    up; its sum is complete and what comes now is the incoming one's.
+ *  - In that same stretch a thread that is not watched cannot be taken in:
+ *    `running` already names the other one.  SW_NONE.
+ */
+#ifndef STAPWATCH_VTHREAD_H
+#define STAPWATCH_VTHREAD_H
+
+#include "pmu.h"
+#include "table.h"
+#include <linux/interrupt.h>
+#include <linux/sched.h>
+#include <linux/tracepoint.h>
+#include <linux/vmalloc.h>
+#include <trace/events/irq.h>
+#include <trace/events/sched.h>
+
+static struct sw_table sw_threads;
+/* Counts of an interrupt's start, where interrupts are not the thread's. */
+static DEFINE_PER_CPU(u64 [SW_MAX_SLOTS], sw_irq_base);
+static DEFINE_PER_CPU(unsigned int, sw_irq_depth);
+
+/* A thread, if it is watched, runs without its counter. */
+static void sw_hole(struct sw_thread *t, unsigned int slot)
+{
+	if (!t)
+		return;
+	t->lost |= 1U << slot;
+	t->holes++;
+}
+
+/*
+ * Give what was counted since the last switch to OUT, and begin with IN.
+ * Either may be NULL: a thread that is not watched.
+ */
+static noinline void
+sw_switch_threads(struct sw_cpu *c, struct sw_thread *out,
+		  struct sw_thread *in, bool out_is_dead)
+{
+	unsigned int i;
+	u64 now;
+
+	WRITE_ONCE(c->busy, 1);
+	barrier();
+	for (i = 0; i < sw_pmu.slots; i++) {
+		if (unlikely(!sw_now(c, i, &now))) {
+			sw_hole(out, i);
+			sw_hole(in, i);
+			continue;
+		}
+		if (out)
+			out->sum[i] += now - c->base[i];
+		c->base[i] = now;
+	}
+	c->cur = in;
+	if (out && out_is_dead)
+		sw_table_remove(&sw_threads, out);
+	barrier();
+	WRITE_ONCE(c->busy, 0);
+}
+
+static void
+sw_on_switch(void *data, bool preempt, struct task_struct *prev,
+	     struct task_struct *next, unsigned int prev_state)
+{
+	struct sw_cpu *c = this_cpu_ptr(&sw_cpus);
+	struct sw_thread *out = c->cur;
+	struct sw_thread *in = sw_table_find(&sw_threads, next);
+
+	WRITE_ONCE(c->running, next);
+	if (unlikely(out || in))
+		sw_switch_threads(c, out, in, prev_state & TASK_DEAD);
+}
+
+/* Begin to watch current.  Called with c->busy held. */
+static noinline struct sw_thread *sw_watch_current(struct sw_cpu *c)
+{
+	struct sw_thread *t;
+	unsigned int i;
+
+	t = sw_table_insert(&sw_threads, current, sw_pmu.slots);
+	if (!t) {
+		sw_withheld(full);
+		return NULL;
+	}
+	for (i = 0; i < sw_pmu.slots; i++)
+		if (this_cpu_read(sw_irq_depth))
+			c->base[i] = this_cpu_read(sw_irq_base[i]);
+		else if (!sw_now(c, i, &c->base[i]))
+			sw_hole(t, i);
+	c->cur = t;
+	return t;
+}
+
+/*
+ * Current is not this CPU's cur: it is not watched yet, or it is on its way
+ * out.  Called with c->busy held.
+ */
+static noinline struct sw_thread *
+sw_find_current(struct sw_cpu *c, bool *leaving)
+{
+	struct sw_thread *t;
+
+	*leaving = c->running && c->running != current;
+	if (!*leaving)
+		return sw_watch_current(c);
+	t = sw_table_find(&sw_threads, current);
+	if (!t)
+		sw_withheld(leaving);
+	return t;
+}
+
+/* The current thread's count of a slot.  Called with c->busy held. */
+static __always_inline bool
+sw_thread_now(struct sw_cpu *c, unsigned int slot, u64 *v)
+{
+	struct sw_thread *t = c->cur;
+	bool leaving = false;
+	u64 now;
+
+	if (unlikely(!t || t->task != current)) {
+		t = sw_find_current(c, &leaving);
+		if (!t)
+			return false;
+	}
+	/* the first read after a hole is what would make a delta over it */
+	if (unlikely(t->lost & (1U << slot))) {
+		t->lost &= ~(1U << slot);
+		sw_withheld(holed);
+		return false;
+	}
+	if (unlikely(leaving)) {
+		*v = t->sum[slot];
+		return true;
+	}
+	if (unlikely(this_cpu_read(sw_irq_depth)))
+		now = this_cpu_read(sw_irq_base[slot]);
+	else if (!sw_now(c, slot, &now))
+		return false;
+	*v = t->sum[slot] + (now - c->base[slot]);
+	return true;
+}
+
+/**
+ * sw_read_thread - the current thread's count of a slot, in any handler
+ *
+ * The first read of any slot begins to watch the thread, at zero.
+ * Context: any.
+ * Return: the count, or SW_NONE.
+ */
+static s64 __maybe_unused sw_read_thread(unsigned int slot)
+{
+	unsigned long flags;
+	struct sw_cpu *c = sw_enter(&flags);
+	u64 v;
+
+	if (!c)
+		return SW_NONE;
+	if (!sw_thread_now(c, slot, &v))
+		v = SW_NONE;
+	sw_leave(c, flags);
+	return v;
+}
+
+/*
+ * With -G stapwatch_exclude_irq=1 what interrupts and softirqs count is nobody's:
+ * at the outermost one's end the thread's base moves on by it.
+ */
+static void sw_irq_enter(void)
+{
+	unsigned long flags;
+	struct sw_cpu *c = sw_enter(&flags);
+	unsigned int i;
+
+	if (!c)
+		return;
+	if (this_cpu_inc_return(sw_irq_depth) == 1)
+		for (i = 0; i < sw_pmu.slots; i++)
+			if (!sw_now(c, i, this_cpu_ptr(&sw_irq_base[i])))
+				sw_hole(c->cur, i);
+	sw_leave(c, flags);
+}
+
+static void sw_irq_exit(void)
+{
+	unsigned long flags;
+	struct sw_cpu *c = sw_enter(&flags);
+	unsigned int i;
+	u64 now;
+
+	/* the session may have begun within this interrupt */
+	if (!c)
+		return;
+	if (this_cpu_read(sw_irq_depth) && !this_cpu_dec_return(sw_irq_depth))
+		for (i = 0; i < sw_pmu.slots; i++) {
+			if (sw_now(c, i, &now))
+				c->base[i] += now -
+					      this_cpu_read(sw_irq_base[i]);
+			else
+				sw_hole(c->cur, i);
+		}
+	sw_leave(c, flags);
+}
+
+static void sw_on_irq_entry(void *data, int irq, struct irqaction *action)
+{
+	sw_irq_enter();
+}
+
+static void
+sw_on_irq_exit(void *data, int irq, struct irqaction *action, int ret)
+{
+	sw_irq_exit();
+}
+
+static void sw_on_softirq_entry(void *data, unsigned int nr)
+{
+	sw_irq_enter();
+}
+
+static void sw_on_softirq_exit(void *data, unsigned int nr)
+{
+	sw_irq_exit();
+}
+
+static void sw_on_vector_entry(void *data, int vector)
+{
+	sw_irq_enter();
+}
+
+static void sw_on_vector_exit(void *data, int vector)
+{
+	sw_irq_exit();
+}
+
+static void sw_on_ipi_entry(void *data, const char *reason)
+{
+	sw_irq_enter();
+}
+
+static void sw_on_ipi_exit(void *data, const char *reason)
+{
+	sw_irq_exit();
+}
+
+/* A callback that the kernel would call with other arguments than it takes
+ * must not build. */
+static void __maybe_unused sw_check_callbacks(void)
+{
+	check_trace_callback_type_sched_switch(sw_on_switch);
+	check_trace_callback_type_irq_handler_entry(sw_on_irq_entry);
+	check_trace_callback_type_irq_handler_exit(sw_on_irq_exit);
+	check_trace_callback_type_softirq_entry(sw_on_softirq_entry);
+	check_trace_callback_type_softirq_exit(sw_on_softirq_exit);
+}
+
+#define SW_VECTOR(name)							\
+	{ #name "_entry", sw_on_vector_entry, true },			\
+	{ #name "_exit", sw_on_vector_exit, true }
+
+static struct sw_hook {
+	const char *name;
+	void *callback;
+	bool is_irq;		/* only where interrupts are not the thread's */
+	struct tracepoint *tp;
+	bool on;
+} sw_hooks[] = {
+	{ "sched_switch", sw_on_switch, false },
+	{ "irq_handler_entry", sw_on_irq_entry, true },
+	{ "irq_handler_exit", sw_on_irq_exit, true },
+	{ "softirq_entry", sw_on_softirq_entry, true },
+	{ "softirq_exit", sw_on_softirq_exit, true },
+#ifdef CONFIG_X86
+	/* interrupts that do not go through a handler of irq_desc */
+	SW_VECTOR(local_timer),
+	SW_VECTOR(reschedule),
+	SW_VECTOR(call_function),
+	SW_VECTOR(call_function_single),
+	SW_VECTOR(irq_work),
+	SW_VECTOR(x86_platform_ipi),
+	SW_VECTOR(error_apic),
+	SW_VECTOR(spurious_apic),
+	SW_VECTOR(thermal_apic),
+	SW_VECTOR(threshold_apic),
+	SW_VECTOR(deferred_error_apic),
+#else
+	{ "ipi_entry", sw_on_ipi_entry, true },
+	{ "ipi_exit", sw_on_ipi_exit, true },
+#endif
+};
+
+static void sw_match_hook(struct tracepoint *tp, void *unused)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sw_hooks); i++)
+		if (!strcmp(tp->name, sw_hooks[i].name))
+			sw_hooks[i].tp = tp;
+}
+
+static void sw_vthread_stop(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sw_hooks); i++) {
+		if (sw_hooks[i].on)
+			tracepoint_probe_unregister(sw_hooks[i].tp,
+						    sw_hooks[i].callback, NULL);
+		sw_hooks[i].on = false;
+	}
+	tracepoint_synchronize_unregister();
+	vfree(sw_threads.slots);
+	sw_threads.slots = NULL;
+}
+
+/**
+ * sw_vthread_start - be ready to watch threads
+ * @max: how many at once
+ * @slots: how many counters there may come to be
+ * @exclude_irq: what interrupts count is not the interrupted thread's
+ * Context: sleepable.
+ * Return: 0, or an errno; then all is as before.
+ */
+static int sw_vthread_start(int max, unsigned int slots, bool exclude_irq)
+{
+	void *mem;
+	unsigned int i;
+	int rc;
+
+	mem = vzalloc(sw_table_bytes(&sw_threads, max, slots));
+	if (!mem)
+		return -ENOMEM;
+	sw_table_init(&sw_threads, mem);
+
+	for_each_kernel_tracepoint(sw_match_hook, NULL);
+	for (i = 0; i < ARRAY_SIZE(sw_hooks); i++) {
+		struct sw_hook *h = &sw_hooks[i];
+
+		if (h->is_irq && (!exclude_irq || !h->tp))
+			continue;
+		rc = h->tp ? tracepoint_probe_register(h->tp, h->callback, NULL)
+			   : -ENOENT;
+		if (rc) {
+			sw_vthread_stop();
+			return rc;
+		}
+		h->on = true;
+	}
+	return 0;
+}
+
+#endif
