@@ -29,6 +29,7 @@ typedef uint64_t u64;
 typedef int64_t s64;
 typedef struct { int counter; } atomic_t;
 
+#undef __always_inline
 #define __always_inline inline __attribute__((always_inline))
 #define __maybe_unused __attribute__((unused))
 #define likely(x) __builtin_expect(!!(x), 1)
