@@ -157,7 +157,7 @@ refused:
  */
 static inline void sw_table_remove(struct sw_table *t, struct sw_thread *e)
 {
-	atomic_dec(&sw_table_home(t, e->task)->home);
+	atomic_dec(&sw_table_home(t, READ_ONCE(e->task))->home);
 	/* whoever claims the slot next must not see our sums written late */
 	smp_store_release(&e->task, NULL);
 	atomic_dec(&t->used);

@@ -1,0 +1,11 @@
+# SW_MISSING(WHAT-FOR, DEBIAN, FEDORA): note a missing piece for the report
+# that ends configure, where it is still on the screen.
+AC_DEFUN([SW_MISSING],
+[sw_missing="$sw_missing
+  $1:
+    Debian: $2
+    Fedora: $3"])
+
+AC_DEFUN([SW_MISSING_REPORT],
+[AS_IF([test -n "$sw_missing"], [AS_ECHO(["
+Missing, and what brings it:$sw_missing"])])])

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Work whose counts are known.
+ *
+ *	work faults M		between two markers: touch M fresh pages
+ *	work threads K M	K threads at once, the i-th touches M + i pages
+ *	work children K M	K children, one after the other, M pages each
+ *	work migrate M		touch M pages, move to each other CPU, M again
+ *	work pipe M		block in read(), be moved, take M pages from it
+ *	work sleep MS		sleep once, within one system call
+ *	work nest D		chain D epoll instances (the kernel recurses)
+ *	work calls N		N markers
+ *	work spin N		N iterations of two instructions each, between
+ *				two markers
+ *	work spinners N...	one thread for each N, all at once
+ *	work hog SECONDS	fault and compute until then
+ *	work churn SECONDS	start and end threads and processes until then
+ *
+ * A marker is the system call getppid().  What a thread should be charged with
+ * between two markers is said on standard output: "expect TID COUNT".
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAGE 4096UL
+
+static void marker(void)
+{
+	syscall(SYS_getppid);
+}
+
+static void expect(unsigned long long count)
+{
+	char line[64];
+	int n = snprintf(line, sizeof(line), "expect %ld %llu\n",
+			 syscall(SYS_gettid), count);
+
+	/* one write, since others print too */
+	if (write(1, line, n) != n)
+		_exit(1);
+}
+
+static char *fresh(unsigned long pages)
+{
+	char *p;
+
+	if (!pages)
+		return NULL;
+	p = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		err(1, "mmap");
+	/* ENOSYS or EINVAL: this kernel has no huge pages */
+	madvise(p, pages * PAGE, MADV_NOHUGEPAGE);
+	return p;
+}
+
+static void touch(volatile char *p, unsigned long pages)
+{
+	unsigned long i;
+
+	for (i = 0; i < pages; i++)
+		p[i * PAGE] = 1;
+}
+
+static void faults(unsigned long m)
+{
+	char *p = fresh(m);
+
+	marker();
+	touch(p, m);
+	marker();
+	expect(m);
+	if (p)
+		munmap(p, m * PAGE);
+}
+
+static pthread_barrier_t barrier;
+
+static void *faults_thread(void *arg)
+{
+	/* the stack and libc are warm before the first marker */
+	faults(1);
+	pthread_barrier_wait(&barrier);
+	faults((unsigned long)arg);
+	return NULL;
+}
+
+static void run_threads(int k, void *(*run)(void *), void **arg)
+{
+	pthread_t thread[64];
+	int i;
+
+	if (k > 64)
+		errx(1, "at most 64 threads");
+	pthread_barrier_init(&barrier, NULL, k);
+	for (i = 0; i < k; i++)
+		if (pthread_create(&thread[i], NULL, run, arg[i]))
+			errx(1, "pthread_create");
+	for (i = 0; i < k; i++)
+		pthread_join(thread[i], NULL);
+}
+
+static void threads(int k, unsigned long m)
+{
+	void *arg[64];
+	int i;
+
+	for (i = 0; i < k && i < 64; i++)
+		arg[i] = (void *)(m + i);
+	run_threads(k, faults_thread, arg);
+}
+
+static void children(int k, unsigned long m)
+{
+	int i, status;
+
+	for (i = 0; i < k; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			err(1, "fork");
+		if (!pid) {
+			faults(m);
+			_exit(0);
+		}
+		if (waitpid(pid, &status, 0) < 0 || status)
+			errx(1, "a child failed");
+	}
+}
+
+static void move_to(pid_t pid, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(pid, sizeof(set), &set))
+		err(1, "sched_setaffinity to CPU %d", cpu);
+}
+
+static void migrate(unsigned long m)
+{
+	int cpus = sysconf(_SC_NPROCESSORS_ONLN), i;
+	char *p = fresh(m * (cpus + 1));
+
+	move_to(0, 0);
+	marker();
+	touch(p, m);
+	for (i = 1; i <= cpus; i++) {
+		move_to(0, i % cpus);
+		touch(p + i * m * PAGE, m);
+	}
+	marker();
+	expect(m * (cpus + 1));
+}
+
+/*
+ * The reader blocks on CPU 0 and takes the data on CPU 1, in one read().  The
+ * writer is a thread: after fork() the reader would fault on what they share.
+ */
+struct pipe_writer {
+	pid_t reader;
+	int fd;
+	size_t size;
+};
+
+static void *pipe_write(void *arg)
+{
+	struct pipe_writer *w = arg;
+	char *p = fresh(w->size / PAGE);
+
+	memset(p, 1, w->size);
+	usleep(200000);
+	move_to(w->reader, 1);
+	usleep(100000);
+	if (write(w->fd, p, w->size) != (ssize_t)w->size)
+		err(1, "write");
+	return NULL;
+}
+
+static void pipe_read(unsigned long m)
+{
+	struct pipe_writer w = { getpid(), -1, m * PAGE };
+	pthread_t writer;
+	char *p = fresh(m);
+	int fd[2];
+
+	if (pipe(fd) || fcntl(fd[1], F_SETPIPE_SZ, w.size) < 0)
+		err(1, "pipe");
+	w.fd = fd[1];
+	move_to(0, 0);
+	if (pthread_create(&writer, NULL, pipe_write, &w))
+		errx(1, "pthread_create");
+	marker();
+	if (read(fd[0], p, w.size) != (ssize_t)w.size)
+		err(1, "read");
+	marker();
+	expect(m);
+	pthread_join(writer, NULL);
+}
+
+static void sleep_once(long ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+
+	marker();
+	if (nanosleep(&t, NULL))
+		err(1, "nanosleep");
+	marker();
+}
+
+/*
+ * Instances 0 <- 1 <- ... <- depth: when one is added to the next, the kernel
+ * walks all that is below it by recursion.
+ */
+static void nest(int depth)
+{
+	int fd = epoll_create1(0), i;
+
+	for (i = 0; i < depth; i++) {
+		struct epoll_event e = { .events = EPOLLIN };
+		int outer = epoll_create1(0);
+
+		if (outer < 0 || epoll_ctl(outer, EPOLL_CTL_ADD, fd, &e))
+			err(1, "epoll_ctl");
+		fd = outer;
+	}
+}
+
+static void calls(long n)
+{
+	while (n--)
+		marker();
+}
+
+/* From behind the first system call's instruction to behind the second's. */
+static void spin_n(const unsigned long iterations)
+{
+#if defined(__aarch64__)
+	register unsigned long n asm("x1") = iterations;
+	register long nr asm("x8") = SYS_getppid;
+	register long ret asm("x0");
+
+	asm volatile(
+		"	svc	#0\n"
+		"	cbz	%[n], 2f\n"
+		"1:	subs	%[n], %[n], #1\n"
+		"	b.ne	1b\n"
+		"2:	svc	#0\n"
+		: [n] "+r" (n), "=r" (ret) : "r" (nr) : "cc", "memory");
+	expect(2 * iterations + 2);
+#elif defined(__x86_64__)
+	unsigned long n = iterations;
+	long ret;
+
+	asm volatile(
+		"	syscall\n"
+		"	mov	%[nr], %%eax\n"
+		"	test	%[n], %[n]\n"
+		"	jz	2f\n"
+		"1:	dec	%[n]\n"
+		"	jnz	1b\n"
+		"2:	syscall\n"
+		: "=&a" (ret), [n] "+r" (n) : "0" ((long)SYS_getppid),
+		  [nr] "i" (SYS_getppid) : "rcx", "r11", "cc", "memory");
+	expect(2 * iterations + 4);
+#else
+#error "no loop for this architecture"
+#endif
+}
+
+static void spin(unsigned long n)
+{
+	spin_n(0);
+	spin_n(n);
+}
+
+static void *spin_thread(void *arg)
+{
+	spin_n(0);
+	pthread_barrier_wait(&barrier);
+	spin_n((unsigned long)arg);
+	return NULL;
+}
+
+static time_t end_of(long seconds)
+{
+	return time(NULL) + seconds;
+}
+
+static void hog(long seconds)
+{
+	time_t end = end_of(seconds);
+
+	while (time(NULL) < end) {
+		char *p = fresh(64);
+
+		touch(p, 64);
+		munmap(p, 64 * PAGE);
+	}
+}
+
+static void *nothing(void *arg)
+{
+	marker();
+	return arg;
+}
+
+static void churn(long seconds)
+{
+	time_t end = end_of(seconds);
+	unsigned long n = 0;
+
+	while (time(NULL) < end) {
+		pthread_t t;
+		pid_t pid;
+
+		if (!pthread_create(&t, NULL, nothing, NULL))
+			pthread_join(t, NULL);
+		pid = fork();
+		if (!pid) {
+			marker();
+			_exit(0);
+		}
+		if (pid > 0)
+			waitpid(pid, NULL, 0);
+		n++;
+	}
+	printf("churned %lu\n", n);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	unsigned long a = argc > 2 ? strtoul(argv[2], NULL, 0) : 0;
+	unsigned long b = argc > 3 ? strtoul(argv[3], NULL, 0) : 0;
+	void *arg[64];
+	int i;
+
+	if (!strcmp(what, "faults"))
+		faults(a);
+	else if (!strcmp(what, "threads"))
+		threads(a, b);
+	else if (!strcmp(what, "children"))
+		children(a, b);
+	else if (!strcmp(what, "migrate"))
+		migrate(a);
+	else if (!strcmp(what, "pipe"))
+		pipe_read(a);
+	else if (!strcmp(what, "sleep"))
+		sleep_once(a);
+	else if (!strcmp(what, "nest"))
+		nest(a);
+	else if (!strcmp(what, "calls"))
+		calls(a);
+	else if (!strcmp(what, "spin"))
+		spin(a);
+	else if (!strcmp(what, "spinners")) {
+		for (i = 2; i < argc && i < 66; i++)
+			arg[i - 2] = (void *)strtoul(argv[i], NULL, 0);
+		run_threads(i - 2, spin_thread, arg);
+	} else if (!strcmp(what, "hog"))
+		hog(a);
+	else if (!strcmp(what, "churn"))
+		churn(a);
+	else
+		errx(1, "unknown work '%s'", what);
+	return 0;
+}
