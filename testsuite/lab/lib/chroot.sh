@@ -1,0 +1,144 @@
+# The chroot in which stap, the kernels' headers and this tree's build live.
+# shellcheck shell=bash
+
+CHROOT=$CACHE/chroot
+SUITE=forky
+LTS_SUITE=trixie
+export DEBIAN_FRONTEND=noninteractive
+
+# in_chroot [-C DIR] COMMAND...: see enter.sh; standard input passes through
+in_chroot() {
+	local dir=$PWD pid
+	if [[ $1 == -C ]]; then
+		dir=$2
+		shift 2
+	fi
+	LAB_SHOW=$CACHE:$TREE LC_ALL=C.UTF-8 SYSTEMTAP_DIR=$CACHE/stap \
+		spawn unshare --mount --pid --fork --kill-child "$LAB_DIR/lib/enter.sh" "$CHROOT" "$dir" "$@"
+	pid=$SPAWNED
+	waited "$pid"
+}
+
+# Output of something long goes to a log, of which the end is shown if it fails.
+# logged WHAT COMMAND...
+logged() {
+	local what=$1 log
+	shift
+	mkdir -p "$CACHE/log"
+	log=$CACHE/log/${what//[^A-Za-z0-9.+-]/_}.log
+	if ! "$@" >"$log" 2>&1; then
+		tail -n 15 "$log" >&2
+		die "$what failed; the whole log is $log"
+	fi
+}
+
+mirror() {
+	local site
+	if [[ -n ${STAPWATCH_MIRROR:-} ]]; then
+		echo "$STAPWATCH_MIRROR"
+		return
+	fi
+	# shellcheck disable=SC2016 # apt's own variable
+	site=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 2>/dev/null |
+		grep -v -e security -e '^$' | grep -m1 '/debian/*$')
+	[[ -n $site ]] || die "apt names no Debian mirror: set STAPWATCH_MIRROR=URL"
+	echo "$site"
+}
+
+install_host_packages() {
+	local missing=() p
+	for p in $(list_of host); do
+		dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
+	done
+	((${#missing[@]})) || return 0
+	note "installing on this machine: ${missing[*]}"
+	logged "apt-get update" apt-get update
+	logged "apt-get install" apt-get install -y --no-install-recommends "${missing[@]}"
+}
+
+# apt inside the chroot; a mirror may lag behind its Release file's expiry.
+chroot_apt() {
+	in_chroot -C / apt-get -q -y --no-install-recommends -o Acquire::Check-Valid-Until=false \
+		-o Acquire::Retries=2 -o Dpkg::Options::=--force-confold -o Dpkg::Options::=--force-unsafe-io \
+		-o APT::Sandbox::User=root "$@"
+}
+
+make_chroot() {
+	local mirror
+	! is_fresh chroot-base "$SUITE" || return 0
+	mirror=$(mirror) || exit
+	need_space 12 "the lab"
+	drop_stamp chroot-base
+	rm -rf "$CHROOT" "$CHROOT.new" "$CACHE"/stamps/chroot-* "$CACHE"/stamps/headers-* "$CACHE/apt-updated"
+	note "debootstrap $SUITE from $mirror (about 25 s)"
+	# an older debootstrap does not know the suite's name; the script is sid's
+	logged debootstrap in_namespace debootstrap --variant=minbase --include=ca-certificates \
+		--keyring=/usr/share/keyrings/debian-archive-keyring.gpg "$SUITE" "$CHROOT.new" "$mirror" \
+		/usr/share/debootstrap/scripts/sid
+	printf 'deb %s %s main\n' "$mirror" "$LTS_SUITE" "$mirror" "$SUITE" >"$CHROOT.new/etc/apt/sources.list"
+	# packages must start no service, and recompressing a man page or an initramfs serves nobody
+	printf '#!/bin/sh\nexit 101\n' >"$CHROOT.new/usr/sbin/policy-rc.d"
+	chmod 755 "$CHROOT.new/usr/sbin/policy-rc.d"
+	printf 'path-exclude=/usr/share/man/*\npath-exclude=/usr/share/doc/*\npath-exclude=/usr/share/locale/*\n' \
+		>"$CHROOT.new/etc/dpkg/dpkg.cfg.d/lab"
+	mkdir -p "$CHROOT.new/usr/local/sbin"
+	ln -sf /bin/true "$CHROOT.new/usr/local/sbin/update-initramfs"
+	mv "$CHROOT.new" "$CHROOT"
+	set_stamp chroot-base "$SUITE"
+}
+
+# in_namespace COMMAND...: so that everything that it starts ends with it, and with us
+in_namespace() {
+	spawn unshare --mount --pid --fork --kill-child --mount-proc "$@"
+	waited "$SPAWNED"
+}
+
+# Package lists from the network, at most once a day unless something is missing.
+update_apt() {
+	local archs
+	if [[ -z ${1:-} && -n $(find "$CACHE/apt-updated" -mmin -1440 2>/dev/null) ]]; then
+		return 0
+	fi
+	[[ ! -e /etc/resolv.conf ]] || cp -L /etc/resolv.conf "$CHROOT/etc/resolv.conf"
+	apt-config dump | grep -i '^Acquire::.*proxy' >"$CHROOT/etc/apt/apt.conf.d/90proxy"
+	archs=$(in_chroot -C / dpkg --print-foreign-architectures)
+	[[ $archs == *arm64* ]] || in_chroot -C / dpkg --add-architecture arm64
+	note "reading package lists from $(awk 'NR == 1 { print $2 }' "$CHROOT/etc/apt/sources.list")"
+	logged "chroot apt-get update" chroot_apt update --error-on=any
+	touch "$CACHE/apt-updated"
+}
+
+# install_list NAME: the packages of a list, in the chroot
+install_list() {
+	local key
+	key=$(hash_of "$LAB_DIR/packages/$1")
+	! is_fresh "chroot-$1" "$key" || return 0
+	note "installing in the chroot: $(list_of "$1" | xargs)"
+	lock chroot
+	logged "dpkg --configure" in_chroot -C / dpkg --configure -a
+	# shellcheck disable=SC2046 # words
+	logged "chroot install $1" chroot_apt install $(list_of "$1")
+	chroot_apt clean
+	unlock chroot
+	set_stamp "chroot-$1" "$key"
+}
+
+# download PACKAGE...: the .deb files, into the directory $DEBS
+download() {
+	make_tmp
+	DEBS=$TMP/debs
+	mkdir -p "$DEBS"
+	# not by the _apt user, which may not enter a cache under a private home
+	logged "download" in_chroot -C "$DEBS" apt-get -q -o Acquire::Check-Valid-Until=false \
+		-o Acquire::Retries=2 -o APT::Sandbox::User=root download "$@"
+}
+
+# unpack DEB DIR [PATTERN...]: its files (those that match), in the chroot, because the host's
+# tar may lack the compressor
+unpack() {
+	local deb=$1 dir=$2
+	shift 2
+	mkdir -p "$dir"
+	in_chroot -C / sh -c 'deb=$1 dir=$2; shift 2; dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$dir" --wildcards "$@"' \
+		unpack "$deb" "$dir" "$@"
+}

@@ -1,0 +1,185 @@
+# Booting a guest, following it, and judging its kernel's log.
+# shellcheck shell=bash
+
+# Lines by which a kernel says that something is wrong with it. Only lines after our init's start
+# count. "Call Trace:" alone is no complaint: fault injection prints it.
+BAD_LINES='BUG:|WARNING:|\bOops\b|general protection fault|Kernel panic|Internal error|[Uu]nable to handle kernel'
+BAD_LINES+='|rcu: INFO|INFO: rcu|INFO: task .* blocked for more than|self-detected stall|soft lockup|hard LOCKUP'
+BAD_LINES+='|INFO: possible|INFO: suspicious|suspicious RCU usage|DEBUG_LOCKS_WARN_ON|INFO: trying to register non-static key'
+BAD_LINES+='|ODEBUG|UBSAN:|KASAN:|KCSAN:|kmemleak: [0-9]+ new|corruption|refcount_t:|Slab .*: |workqueue lockup|lab: lockdep'
+
+# boot_guest EXTRA_CPIO: starts QEMU as $ARCH, $KERNEL, $SMP and $ICOUNT say; its ports are fifos in $TMP
+#   out, err  what jobs print    ctl.out, ctl.in  see init    klog  the kernel's log    monitor  QEMU's
+boot_guest() {
+	# One host thread for all CPUs: with one for each, a CPU of QEMU 7.2 may run into
+	# the kernel's text patching (jump labels, kprobes) when the breakpoint is stale.
+	# Loading and unloading any perf module under load then dies of "Oops: int3".
+	local dir accel=tcg,thread=single console ports qemu memory=2G
+	[[ -z ${STAPWATCH_MTTCG:-} || -n $ICOUNT ]] || accel=tcg,thread=multi
+	dir=$(kernel_dir "$ARCH" "$KERNEL")
+	[[ $KERNEL != kasan ]] || memory=4G
+	cat "$CACHE/images/$ARCH.cpio" "$1" >"$TMP/initrd"
+	rm -f "$TMP"/{out,err,ctl.in,ctl.out,monitor}
+	mkfifo "$TMP"/{out,err,ctl.in,ctl.out}
+	: >"$TMP/klog"
+	case $ARCH in
+	x86_64)
+		console=ttyS0
+		ports='LAB_OUT=ttyS1 LAB_ERR=ttyS2 LAB_CTL=ttyS3'
+		# four interrupts for four ports: a shared one is lost now and then
+		qemu=(qemu-system-x86_64 -machine pc -cpu max,la57=off
+			-device isa-serial,chardev=klog,index=0
+			-device isa-serial,chardev=out,index=1
+			-device isa-serial,chardev=err,index=2,irq=5
+			-device isa-serial,chardev=ctl,index=3,irq=7)
+		if [[ -n ${STAPWATCH_KVM:-} && -z $ICOUNT ]]; then
+			accel=kvm
+			qemu[4]=host
+		fi
+		;;
+	aarch64)
+		console=ttyAMA0
+		ports='LAB_OUT=ttyS0 LAB_ERR=ttyS1 LAB_CTL=ttyS2'
+		qemu=(qemu-system-aarch64 -machine virt -cpu cortex-a72
+			-serial chardev:klog
+			-device pci-serial,chardev=out
+			-device pci-serial,chardev=err
+			-device pci-serial,chardev=ctl)
+		;;
+	esac
+	if [[ -n $ICOUNT ]]; then
+		qemu+=(-icount 'shift=0,sleep=off')
+	fi
+	qemu+=(-accel "$accel" -m "$memory" -smp "$SMP" -nodefaults -display none -no-reboot
+		-chardev "file,id=klog,path=$TMP/klog"
+		-chardev "file,id=out,path=$TMP/out"
+		-chardev "file,id=err,path=$TMP/err"
+		-chardev "pipe,id=ctl,path=$TMP/ctl"
+		-monitor "unix:$TMP/monitor,server=on,wait=off"
+		-kernel "$dir/vmlinuz" -initrd "$TMP/initrd"
+		-append "console=$console loglevel=5 panic=-1 oops=panic nokaslr tsc=reliable $ports")
+	exec {CTL}<>"$TMP/ctl.out" {CTL_IN}<>"$TMP/ctl.in"
+	note "booting Linux $(kernel_release "$ARCH" "$KERNEL"), $SMP CPUs${ICOUNT:+, -icount}"
+	# a session of its own: a terminal's Ctrl-C is not for QEMU
+	spawn setsid "${qemu[@]}" </dev/null 2>"$TMP/qemu.log"
+	QEMU=$SPAWNED
+}
+
+tell_guest() {
+	echo "$1" >&"$CTL_IN"
+}
+
+# follow_guest: until the guest ends. Calls on_event LINE for what it reports, and
+# lets a job run for ${JOB_SECONDS[name]} and all of them for $GUEST_SECONDS (0: for ever). Sets GUEST_FAULT to what went wrong
+# (timeout NAME, hang NAME, boot, died), if anything did.
+declare -A JOB_SECONDS=()
+GUEST_SECONDS=0
+INTERRUPTIBLE=
+
+boot_seconds() {
+	case $KERNEL$ICOUNT in
+	kasan1) echo 900 ;;
+	kasan | debug1) echo 420 ;;
+	*) echo 240 ;;
+	esac
+}
+
+follow_guest() {
+	local line deadline=$((SECONDS + $(boot_seconds))) last=0 job='' state=boot verb rest limit
+	GUEST_FAULT=
+	# Only noted, and looked at below: bash 5.2 does not survive a trap that ends `read -t`.
+	local signal='' interrupts=0
+	trap 'signal=130 interrupts=$((interrupts + 1))' INT
+	trap 'signal=143' TERM
+	trap 'signal=129' HUP
+	while :; do
+		if [[ -n $signal ]]; then
+			# the first Ctrl-C asks the script to end, as without a guest; the second ends everything
+			[[ $signal == 130 && $interrupts == 1 && -n $INTERRUPTIBLE && $state != boot ]] || exit "$signal"
+			tell_guest interrupt
+			signal=
+		fi
+		if read -r -t 1 -u "$CTL" line; then
+			read -r verb rest <<<"$line"
+			case $verb in
+			up)
+				note "the guest is up"
+				deadline=$((SECONDS + 60))
+				((GUEST_SECONDS == 0)) || last=$((SECONDS + GUEST_SECONDS))
+				;;
+			begin)
+				job=$rest
+				state=job
+				limit=${JOB_SECONDS[$job]:-0}
+				deadline=$((limit > 0 ? SECONDS + limit : 0))
+				;;
+			end)
+				state=between
+				deadline=$((SECONDS + 60))
+				;;
+			bye)
+				state=bye
+				deadline=$((SECONDS + 10))
+				;;
+			esac
+			on_event "$verb" "$rest"
+			continue
+		fi
+		if ! is_running "$QEMU"; then
+			[[ $state == bye ]] || GUEST_FAULT=${GUEST_FAULT:-died}
+			break
+		fi
+		if ((last > 0 && SECONDS >= last)); then
+			GUEST_FAULT="timeout ${job:-boot}"
+			break
+		fi
+		((deadline > 0 && SECONDS >= deadline)) || continue
+		case $state in
+		bye) break ;;
+		boot)
+			GUEST_FAULT=boot
+			break
+			;;
+		job)
+			# an orderly end first, so that the log tells a slow job from a hung kernel
+			GUEST_FAULT="timeout $job"
+			state=killed
+			deadline=$((SECONDS + 30))
+			tell_guest kill
+			;;
+		*)
+			GUEST_FAULT="hang ${job:-boot}"
+			dump_cpus
+			break
+			;;
+		esac
+	done
+	normal_traps
+	[[ -z $signal ]] || exit "$signal"
+	stop_guest
+}
+
+# A hung kernel may still answer the console's SysRq: l shows what each CPU does.
+dump_cpus() {
+	{
+		echo 'chardev-send-break klog'
+		sleep 0.5
+		echo 'info registers -a'
+		sleep 1
+	} | socat -t 2 - "UNIX-CONNECT:$TMP/monitor" >"$TMP/registers" 2>/dev/null
+}
+
+stop_guest() {
+	stop_child "$QEMU"
+	exec {CTL}>&- {CTL_IN}>&-
+}
+
+# bad_lines KLOG [ALLOWED_REGEXP]: the kernel's complaints since our init was up
+bad_lines() {
+	sed 's/\r$//' "$1" | awk '/lab: up$/ { up = 1 } up' | grep -aE "$BAD_LINES" | grep -avE "${2:-^$}"
+}
+
+# The complaints with what follows them, for a person.
+show_complaints() {
+	sed 's/\r$//' "$1" | awk '/lab: up$/ { up = 1 } up' | grep -aE -A 40 -m 3 "$BAD_LINES" | head -n 120
+}

@@ -1,0 +1,207 @@
+# Kernels: which releases they are, and what stap and the guest need of each.
+# shellcheck shell=bash
+#
+# $CACHE/kernels/ARCH-KERNEL/ holds `version` (RELEASE PACKAGE-VERSION) and the bootable image
+# `vmlinuz`. Headers, System.map and the kernel's DWARF stand in the chroot, where stap looks
+# for them by release.
+
+check_kernel() {
+	case $1-$2 in
+	x86_64-current | x86_64-lts | x86_64-debug | x86_64-kasan | aarch64-current) ;;
+	x86_64-*) usage_error "no kernel '$2': current, lts, debug or kasan" ;;
+	aarch64-*) usage_error "on aarch64 there is only --kernel current" ;;
+	*) usage_error "no architecture '$1': x86_64 or aarch64" ;;
+	esac
+}
+
+kernel_dir() {
+	echo "$CACHE/kernels/$1-$2"
+}
+
+kernel_release() {
+	local version
+	read -r version _ <"$(kernel_dir "$1" "$2")/version"
+	echo "$version"
+}
+
+# What `stap -r` takes: a release, or the build directory of a kernel of our own.
+stap_release() {
+	case $2 in
+	debug | kasan) echo "$(kernel_dir "$1" "$2")/build" ;;
+	*) kernel_release "$1" "$2" ;;
+	esac
+}
+
+# The build directory to compile modules by, in the chroot.
+kernel_build() {
+	case $2 in
+	debug | kasan) stap_release "$1" "$2" ;;
+	*) echo "/lib/modules/$(kernel_release "$1" "$2")/build" ;;
+	esac
+}
+
+# resolve ARCH KERNEL: 'RELEASE VERSION' of what the suite's kernel metapackage depends on
+# today; never what some directory happens to hold.
+resolve() {
+	local package suite=$SUITE version release
+	case $1 in
+	x86_64) package=linux-image-amd64 ;;
+	aarch64) package=linux-image-arm64:arm64 ;;
+	esac
+	[[ $2 != lts ]] || suite=$LTS_SUITE
+	version=$(in_chroot -C / apt-cache madison "$package" |
+		awk -F'|' -v suite=" $suite/main" 'index($3, suite) { gsub(/ /, "", $2); print $2 }' | sed -n 1p)
+	[[ -n $version ]] || die "$suite has no package $package"
+	release=$(in_chroot -C / apt-cache show "$package=$version" |
+		sed -n 's/^Depends:.*linux-image-\([0-9][^ ,(]*\).*/\1/p' | sed -n 1p)
+	[[ -n $release ]] || die "$package $version names no kernel release"
+	echo "$release $version"
+}
+
+package_exists() {
+	in_chroot -C / apt-cache show "$1" >/dev/null 2>&1
+}
+
+size_of() {
+	in_chroot -C / apt-cache show "$1" | awk '/^Size:/ { print int($2 / 1000000) " MB" }' | sed -n 1p
+}
+
+# The headers package is unpacked and not installed: it depends on the kernel's image, which
+# depends on the makers of initramfs.
+setup_headers() {
+	local release=$1 version=$2 suffix=$3 deps
+	! is_fresh "headers-$release" "$version" || return 0
+	note "kernel headers $release"
+	deps=$(in_chroot -C / apt-cache show "linux-headers-$release$suffix=$version" |
+		sed -n '/^Depends:/ { s/^Depends: //; s/([^)]*)//g; s/,/ /g; p }' |
+		xargs -n1 | grep -E '^(linux-headers-.*-common|linux-kbuild-.*|gcc-[0-9]+)$' | xargs)
+	lock chroot
+	# shellcheck disable=SC2086 # words
+	logged "headers' dependencies" chroot_apt install $deps
+	chroot_apt clean
+	unlock chroot
+	download "linux-headers-$release$suffix=$version"
+	logged "unpacking headers" unpack "$DEBS"/linux-headers-*.deb "$CHROOT"
+	rm -rf "$DEBS"
+	set_stamp "headers-$release" "$version"
+}
+
+# dbg packages are a gigabyte: only vmlinux and System.map of them stay.
+setup_debuginfo() {
+	local release=$1 version=$2 suffix=$3 package=linux-image-$1-dbg$3
+	local vmlinux=$CHROOT/usr/lib/debug/lib/modules/$1/vmlinux nm=nm
+	[[ $suffix != :arm64 ]] || nm=aarch64-linux-gnu-nm
+	! is_fresh "debuginfo-$release" "$version" || return 0
+	need_space 4 "debug information of $release"
+	note "downloading debug information of $release ($(size_of "$package=$version"))"
+	download "$package=$version"
+	note "unpacking it (about 35 s)"
+	# where it stands has changed over time; the other name is then a link
+	logged "unpacking debug information" unpack "$DEBS"/*.deb "$TMP/dbg" './usr/lib/debug/*vmlinux*'
+	rm -rf "$DEBS"
+	mkdir -p "${vmlinux%/*}"
+	rm -f "$vmlinux"
+	find "$TMP/dbg" -name 'vmlinux*' -type f -exec mv {} "$vmlinux" \;
+	rm -rf "$TMP/dbg"
+	[[ -s $vmlinux ]] || die "$package has no vmlinux"
+	# the packages' own System.map is a stub
+	in_chroot -C / "$nm" -n "${vmlinux#"$CHROOT"}" >"$CHROOT/boot/System.map-$release" || die "nm failed on vmlinux of $release"
+	set_stamp "debuginfo-$release" "$version"
+}
+
+# The packages have been split over time: the image is in the first of these that has one.
+setup_image() {
+	local release=$1 version=$2 suffix=$3 dir=$4 package
+	for package in "linux-binary-$release" "linux-image-$release"; do
+		! package_exists "$package$suffix=$version" || break
+	done
+	note "kernel image $release ($(size_of "$package$suffix=$version"))"
+	download "$package$suffix=$version"
+	logged "unpacking the kernel" unpack "$DEBS"/*.deb "$TMP/image" '*/vmlinu[xz]*'
+	rm -rf "$DEBS"
+	mkdir -p "$dir"
+	rm -f "$dir/vmlinuz"
+	find "$TMP/image" -name 'vmlinu*' -type f -exec mv {} "$dir/vmlinuz" \;
+	rm -rf "$TMP/image"
+	[[ -s $dir/vmlinuz ]] || die "$package has no kernel"
+}
+
+# kernel_fresh ARCH KERNEL: it is there, and of what this tree says; whether it is the newest is not asked
+kernel_fresh() {
+	local dir hash
+	dir=$(kernel_dir "$1" "$2")
+	[[ -f $dir/version ]] && is_fresh "kernel-$1-$2" "$(<"$dir/version")" || return 1
+	case $2 in
+	debug | kasan)
+		read -r _ _ hash <"$dir/version"
+		[[ $hash == "$(debug_key "$2")" ]]
+		;;
+	esac
+}
+
+setup_debian_kernel() {
+	local arch=$1 kernel=$2 dir suffix='' resolved release version
+	dir=$(kernel_dir "$arch" "$kernel")
+	if ! refresh_wanted "$dir/version" && kernel_fresh "$arch" "$kernel"; then
+		return 0
+	fi
+	resolved=$(resolve "$arch" "$kernel") || exit
+	if is_fresh "kernel-$arch-$kernel" "$resolved"; then
+		touch "$dir/version"
+		return 0
+	fi
+	read -r release version <<<"$resolved"
+	note "$arch $kernel is Linux $release"
+	if [[ $arch == aarch64 ]]; then
+		suffix=:arm64
+		install_list chroot-aarch64
+	fi
+	make_tmp
+	setup_headers "$release" "$version" "$suffix"
+	setup_debuginfo "$release" "$version" "$suffix"
+	setup_image "$release" "$version" "$suffix" "$dir"
+	echo "$resolved" >"$dir/version"
+	set_stamp "kernel-$arch-$kernel" "$resolved"
+	drop_old_kernels
+}
+
+# Resolved once a day at most, and then only by `setup`: everything else works offline.
+refresh_wanted() {
+	[[ ! -f $1 ]] || [[ -n ${REFRESH:-} && $CACHE/apt-updated -nt $1 ]]
+}
+
+# Debug information and headers of releases that no kernel here is any more.
+drop_old_kernels() {
+	local stamp release
+	for stamp in "$CACHE"/stamps/headers-*; do
+		release=${stamp##*/headers-}
+		if ! grep -qs "^$release " "$CACHE"/kernels/*/version; then
+			note "dropping kernel $release"
+			rm -rf "$stamp" "$CACHE/stamps/debuginfo-$release" "$CHROOT/usr/lib/debug/lib/modules/$release" \
+				"$CHROOT/lib/modules/$release" "$CHROOT/usr/src/linux-headers-$release" \
+				"$CHROOT/boot/System.map-$release"
+		fi
+	done
+}
+
+# Without DWARF, stap takes the names of functions from System.map, and the package's is a stub; the
+# kernel itself knows them.
+setup_system_map() {
+	local release jobs=$TMP/kallsyms
+	release=$(kernel_release "$1" "$2")
+	[[ $1 == aarch64 && ! -s $CHROOT/boot/System.map-$release ]] || return 0
+	note "asking the kernel for its symbols"
+	mkdir -p "$jobs/kallsyms"
+	echo "grep -v '\[' /proc/kallsyms" >"$jobs/kallsyms/guest.sh"
+	LAB_NOBUILD=1 spawn "$LAB_DIR/lab" batch --arch "$1" --kernel "$2" "$jobs"
+	waited "$SPAWNED" || die "the $1 guest did not name its kernel's symbols"
+	sort "$jobs/kallsyms/out" >"$CHROOT/boot/System.map-$release.new"
+	mv "$CHROOT/boot/System.map-$release.new" "$CHROOT/boot/System.map-$release"
+}
+
+setup_kernel() {
+	case $2 in
+	debug | kasan) setup_debug_kernel "$1" "$2" ;;
+	*) setup_debian_kernel "$1" "$2" ;;
+	esac
+}

@@ -1,0 +1,60 @@
+# Smaller verbs: cc, kbuild, build, shell.
+# shellcheck shell=bash
+
+# lab cc [--arch A] -o OUT SRC... [flags]: a static program for the guest
+verb_cc() {
+	local arch=x86_64 cc=gcc
+	if [[ ${1-} == --arch ]]; then
+		(($# >= 2)) || usage_error "--arch needs a value"
+		arch=$2
+		shift 2
+	fi
+	check_kernel "$arch" current
+	[[ $arch != aarch64 ]] || cc=aarch64-linux-gnu-gcc
+	(($#)) || usage_error "cc wants gcc's arguments"
+	ensure "$arch" current
+	in_chroot "$cc" -static -O2 -Wall -pthread "$@"
+}
+
+# lab kbuild [--arch A] [--kernel K] DIR: a kernel module directory, built in place
+verb_kbuild() {
+	local dir make
+	guest_options "" "$@"
+	((${#REST[@]} == 1)) || usage_error "kbuild wants one directory"
+	dir=$(realpath -e -- "${REST[0]}") || die "no such directory: ${REST[0]}" 2
+	ensure "$ARCH" "$KERNEL"
+	make=(make -s -C "$(kernel_build "$ARCH" "$KERNEL")" M="$dir" CONFIG_MODULE_SIG=n)
+	[[ $ARCH != aarch64 ]] || make+=(ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu-)
+	in_chroot -C "$dir" "${make[@]}" modules
+}
+
+verb_build() {
+	(($# == 0)) || usage_error "build takes no arguments"
+	ensure x86_64 current
+	build_tree
+	echo "$BUILD"
+}
+
+# lab shell [guest options]: a root shell in a guest, its console on this terminal
+verb_shell() {
+	guest_options "--put" "$@"
+	((${#REST[@]} == 0)) || usage_error "shell takes no arguments"
+	[[ $ARCH == x86_64 ]] || usage_error "shell: x86_64 only"
+	local file
+	ensure "$ARCH" "$KERNEL"
+	make_tmp
+	mkdir -p "$TMP/tree/lab" "$TMP/tree/root"
+	for file in "${PUT[@]}"; do
+		put_file "$file" "$TMP/tree" "$TMP/tree/root"
+	done
+	echo shell >"$TMP/tree/lab/mode"
+	cpio_of "$TMP/tree" "$TMP/extra"
+	cat "$CACHE/images/$ARCH.cpio" "$TMP/extra" >"$TMP/initrd"
+	echo "Ctrl-A X leaves the guest at any time" >&2
+	spawn qemu-system-x86_64 -machine pc -cpu max,la57=off -accel tcg,thread=multi -m 2G -smp "$SMP" \
+		-nodefaults -display none -no-reboot -serial mon:stdio -kernel "$(kernel_dir "$ARCH" "$KERNEL")/vmlinuz" \
+		-initrd "$TMP/initrd" -append "console=ttyS0 loglevel=5 panic=-1 oops=panic nokaslr tsc=reliable"
+	# a terminal's Ctrl-C is the guest's
+	trap '' INT
+	waited "$SPAWNED"
+}
