@@ -115,8 +115,11 @@ static void sw_session_end(void)
 {
 	int cpu;
 
+	/* no reading begins after this, wherever it comes from */
+	memset(sw_slot_of, SW_SLOT_UNUSED, sizeof(sw_slot_of));
 	WRITE_ONCE(sw_session_ready, false);
-	/* entry handlers of kretprobes run with preemption off */
+	/* and those under way, entry handlers of kretprobes too, have
+	 * preemption off */
 	synchronize_rcu();
 	sw_report();
 	if (sw_session.hotplug > 0) {
@@ -133,7 +136,6 @@ static void sw_session_end(void)
 	sw_pmu_close();
 	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(&sw_cpus, cpu), 0, sizeof(struct sw_cpu));
-	memset(sw_slot_of, SW_SLOT_UNUSED, sizeof(sw_slot_of));
 	sw_session.attr = NULL;
 }
 
@@ -352,14 +354,13 @@ sw_value(unsigned int id, s64 (*read)(unsigned int slot))
  * since `CONTEXT` is only known in the tapset's functions.
  */
 #define SW_ELAPSED(id, of_thread) ({					\
-	s64 v_ = SW_NONE;						\
+	unsigned int slot_ = sw_slot_of[id];				\
+	s64 v_ = slot_ == SW_SLOT_MISSING ? SW_MISSING : SW_NONE;	\
+									\
 	if (CONTEXT->probe_type != stp_probe_type_kretprobe)		\
 		CONTEXT->last_error = "stapwatch: elapsed counts from a call to its return; end the probe point in .function(\"...\").return"; \
-	else if (sw_slot_of[id] == SW_SLOT_MISSING)			\
-		v_ = SW_MISSING;					\
-	else								\
-		v_ = sw_elapsed(CONTEXT->ips.krp.pi, sw_slot_of[id],	\
-				of_thread);				\
+	else if (slot_ < SW_MAX_SLOTS)					\
+		v_ = sw_elapsed(CONTEXT->ips.krp.pi, slot_, of_thread);	\
 	v_; })
 
 /*

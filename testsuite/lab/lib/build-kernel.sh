@@ -20,6 +20,7 @@ scripts/kconfig/merge_config.sh -m .config "$@"
 echo "CONFIG_LOCALVERSION=\"$localversion\"" >>.config
 make -s olddefconfig
 # an option that another one made impossible would be missed only much later
+# shellcheck disable=SC2013 # words
 for option in $(sed -n 's/^\(CONFIG_[A-Z0-9_]*\)=y$/\1/p' "$@"); do
 	grep -q "^$option=y" .config || echo "note: $option is not set"
 done

@@ -39,9 +39,13 @@ sum_up() {
 }
 
 verb_check() {
-	local out=$BUILD/testsuite words=''
-	setup_kernels x86_64-current x86_64-lts aarch64-current x86_64-debug
+	local out=$BUILD/testsuite words='' kernel
 	export KERNELS=${KERNELS:-current lts debug}
+	for kernel in $KERNELS; do
+		check_kernel x86_64 "$kernel"
+		ensure x86_64 "$kernel"
+	done
+	ensure aarch64 current
 	build_tree
 	rm -rf "$out/sum"
 	mkdir -p "$out/sum/chroot"
@@ -54,10 +58,11 @@ verb_check() {
 verb_check-kasan() {
 	local out=$BUILD/testsuite
 	if (($# == 0)); then
+		# shellcheck disable=SC2046 # words
 		set -- $(cd "$TREE/testsuite" && find . -path './stapwatch.*' -name '*.exp' -printf '%f\n' | grep -E '^(lifecycle|stress)' | sort -u)
 		(($#)) || die "there are no lifecycle or stress tests"
 	fi
-	setup_kernels x86_64-kasan
+	ensure x86_64 kasan
 	build_tree
 	rm -rf "$out/kasan"
 	KERNELS=kasan host_runtest "$out/kasan" "$@"
@@ -66,7 +71,7 @@ verb_check-kasan() {
 
 verb_bench() {
 	[[ -x $TREE/testsuite/bench/run ]] || die "there is no testsuite/bench/run"
-	setup_kernels x86_64-current
+	ensure x86_64 current
 	build_tree
 	LAB=$LAB_DIR/lab in_namespace "$TREE/testsuite/bench/run" "$@"
 }

@@ -39,8 +39,8 @@ mirror() {
 		return
 	fi
 	# shellcheck disable=SC2016 # apt's own variable
-	site=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 2>/dev/null |
-		grep -v -e security -e '^$' | grep -m1 '/debian/*$')
+	site=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 2>/dev/null | grep -v -e security -e '^$')
+	site=$(grep -m1 '/debian/*$' <<<"$site" || head -n1 <<<"$site")
 	[[ -n $site ]] || die "apt names no Debian mirror: set STAPWATCH_MIRROR=URL"
 	echo "$site"
 }
@@ -105,6 +105,10 @@ update_apt() {
 	[[ $archs == *arm64* ]] || in_chroot -C / dpkg --add-architecture arm64
 	note "reading package lists from $(awk 'NR == 1 { print $2 }' "$CHROOT/etc/apt/sources.list")"
 	logged "chroot apt-get update" chroot_apt update --error-on=any
+	# a new kernel may need a new stap
+	lock chroot
+	logged "chroot apt-get upgrade" chroot_apt dist-upgrade
+	unlock chroot
 	touch "$CACHE/apt-updated"
 }
 

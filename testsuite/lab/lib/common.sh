@@ -74,19 +74,21 @@ normal_traps() {
 }
 normal_traps
 
-# A directory of our own, removed at exit. We hold a lock on it while we live: a process number
-# would mean nothing to a lab in another pid namespace.
+# A directory of our own, removed at exit. We hold a lock on it while we live (a process number would
+# mean nothing to a lab in another pid namespace); it has its name only when it is locked.
 make_tmp() {
-	local fd
+	local fd new
 	[[ -z $TMP ]] || return 0
 	mkdir -p "$CACHE/tmp" || die "cannot write in $CACHE"
 	remove_stale
-	TMP=$(mktemp -d "$CACHE/tmp/XXXXXXXX") || die "cannot write in $CACHE"
-	exec {fd}>"$TMP/.lock"
+	new=$(mktemp -d "$CACHE/tmp/.XXXXXXXX") || die "cannot write in $CACHE"
+	exec {fd}>"$new/.lock"
 	flock -s "$fd"
+	TMP=$CACHE/tmp/${new##*/.}
+	mv "$new" "$TMP"
 }
 
-# What labs left behind that were killed. A directory without a lock is just being made.
+# What labs left behind that were killed.
 remove_stale() {
 	local file
 	for file in "$CACHE"/tmp/*/.lock; do

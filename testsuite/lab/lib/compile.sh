@@ -10,14 +10,18 @@ build_dir() {
 
 # The tapsets and the stapwatch command, built where they are needed, never in the tree.
 build_tree() {
+	local key
 	[[ -z ${LAB_NOBUILD:-} ]] || return 0
 	make_tmp
 	mkdir -p "$BUILD"
 	lock build
 	if [[ -x $TREE/configure && -f $TREE/testsuite/lib/stapwatch.exp ]]; then
-		if [[ ! -f $BUILD/Makefile || $TREE/configure -nt $BUILD/config.status ]]; then
+		# configure looks at what the chroot holds
+		key=$(hash_of "$TREE/configure" "$CACHE/stamps/chroot-chroot")
+		if [[ ! -f $BUILD/Makefile ]] || ! is_fresh "configure-${BUILD##*/}" "$key"; then
 			note "configuring"
 			in_chroot -C "$BUILD" "$TREE/configure" >"$TMP/build.log" 2>&1 || build_failed configure
+			set_stamp "configure-${BUILD##*/}" "$key"
 		fi
 		in_chroot -C "$BUILD" make -s -j2 >"$TMP/build.log" 2>&1 || build_failed make
 	elif [[ -x $TREE/tapsets/mktapsets ]]; then
@@ -143,6 +147,7 @@ stap_command() {
 # becomes OUT. stap's messages go to stderr, its status comes back.
 compile_module() {
 	local out=$1 name=$2 status=0 printed
+	lock chroot -s
 	if [[ -n $name ]]; then
 		# stap writes a named module in its directory
 		in_chroot "${STAP[@]}" -p4 -m "$name" "${COMPILE[@]}" </dev/null >"$out.log" || status=$?
@@ -153,5 +158,6 @@ compile_module() {
 		((status)) || cp "$printed" "$out"
 	fi
 	rm -f "$out.log"
+	unlock chroot
 	return $status
 }

@@ -69,12 +69,17 @@ tell_guest() {
 	echo "$1" >&"$CTL_IN"
 }
 
+fault() {
+	GUEST_FAULT+="${GUEST_FAULT:+; }$1"
+}
+
 # follow_guest: until the guest ends. Calls on_event LINE for what it reports, and
 # lets a job run for ${JOB_SECONDS[name]} and all of them for $GUEST_SECONDS (0: for ever). Sets GUEST_FAULT to what went wrong
 # (timeout NAME, hang NAME, boot, died), if anything did.
 declare -A JOB_SECONDS=()
 GUEST_SECONDS=0
 INTERRUPTIBLE=
+READER=
 
 boot_seconds() {
 	case $KERNEL$ICOUNT in
@@ -85,7 +90,7 @@ boot_seconds() {
 }
 
 follow_guest() {
-	local line deadline=$((SECONDS + $(boot_seconds))) last=0 job='' state=boot verb rest limit
+	local line deadline=$((SECONDS + $(boot_seconds))) last=0 job='' state=boot verb rest limit where=''
 	GUEST_FAULT=
 	# Only noted, and looked at below: bash 5.2 does not survive a trap that ends `read -t`.
 	local signal='' interrupts=0
@@ -126,30 +131,32 @@ follow_guest() {
 			continue
 		fi
 		if ! is_running "$QEMU"; then
-			[[ $state == bye ]] || GUEST_FAULT=${GUEST_FAULT:-died}
+			[[ $state == bye ]] || fault died
 			break
 		fi
+		# whoever read our output has had enough, as `head` has
+		[[ -z $READER || $state != job ]] || is_running "$READER" || exit 141
 		if ((last > 0 && SECONDS >= last)); then
-			GUEST_FAULT="timeout ${job:-boot}"
+			fault "timeout ${job:-boot}"
 			break
 		fi
 		((deadline > 0 && SECONDS >= deadline)) || continue
 		case $state in
 		bye) break ;;
 		boot)
-			GUEST_FAULT=boot
+			fault boot
 			break
 			;;
 		job)
 			# an orderly end first, so that the log tells a slow job from a hung kernel
-			GUEST_FAULT="timeout $job"
+			fault "timeout $job"
 			state=killed
 			deadline=$((SECONDS + 30))
 			tell_guest kill
 			;;
 		*)
-			GUEST_FAULT="hang ${job:-boot}"
-			dump_cpus
+			fault "hang ${job:-boot}"
+			where=$(where_cpus_are)
 			break
 			;;
 		esac
@@ -157,16 +164,21 @@ follow_guest() {
 	normal_traps
 	[[ -z $signal ]] || exit "$signal"
 	stop_guest
+	[[ -z $where ]] || printf '%s\n' "$where" >>"$TMP/klog"
 }
 
-# A hung kernel may still answer the console's SysRq: l shows what each CPU does.
-dump_cpus() {
+# Where a hung guest's CPUs are; with nokaslr System.map is right.
+where_cpus_are() {
+	local map cpu address
+	map=$CHROOT/boot/System.map-$(kernel_release "$ARCH" "$KERNEL")
 	{
-		echo 'chardev-send-break klog'
-		sleep 0.5
 		echo 'info registers -a'
 		sleep 1
-	} | socat -t 2 - "UNIX-CONNECT:$TMP/monitor" >"$TMP/registers" 2>/dev/null
+	} | socat -t 2 - "UNIX-CONNECT:$TMP/monitor" 2>/dev/null |
+		sed -n 's/^CPU#\([0-9]*\).*/\1/p; s/^.*\b\(RIP\|PC\)=\([0-9a-f]*\).*/\2/p' | paste - - |
+		while read -r cpu address; do
+			printf 'lab: CPU %s is at %s %s\n' "$cpu" "$address" "$(awk -v a="$address" '$1 > a { print f; exit } { f = $3 }' "$map")"
+		done
 }
 
 stop_guest() {

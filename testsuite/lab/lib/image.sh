@@ -17,6 +17,7 @@ setup_programs() {
 	key=$(hash_of "$LAB_DIR/packages/guest" "$LAB_DIR/packages/guest-omit" <(stap_version))
 	! is_fresh "guestroot-$arch" "$key" || return 0
 	note "programs for the $arch guest: $(list_of guest | xargs)"
+	# shellcheck disable=SC2046 # words
 	packages=$(in_chroot -C / apt-get -s -y --no-install-recommends -o Dir::State::status=/dev/null \
 		-o APT::Architecture="$deb" -o APT::Architectures="$deb" install $(list_of guest) |
 		awk -v arch="$deb" '/^Inst/ { sub(/^\(/, "", $3); print $2 (/ \[all\]\)/ ? "" : ":" arch) "=" $3 }' |

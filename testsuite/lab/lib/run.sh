@@ -13,7 +13,7 @@ quoted() {
 # programs by path; the job's directory has a link. A place that the guest has of its own is not used.
 put_file() {
 	local file dest
-	file=$(realpath -e -- "$1") || die "--put: no such file: $1" 2
+	file=$(realpath -e -- "$1" 2>/dev/null) && [[ -f $file ]] || die "--put: no such file: $1" 2
 	case $file in
 	/usr/* | /bin/* | /sbin/* | /lib* | /etc/* | /dev/* | /proc/* | /sys/* | /run/* | /tmp/* | /lab/* | /var/*)
 		install -m 755 -- "$file" "$3/${1##*/}"
@@ -132,7 +132,8 @@ verb_run() {
 	else
 		spawn cat "$TMP/out"
 	fi
-	readers=("$SPAWNED")
+	READER=$SPAWNED
+	readers=("$READER")
 	spawn cat "$TMP/err" >&2
 	readers+=("$SPAWNED")
 	INTERRUPTIBLE=1
@@ -153,7 +154,7 @@ run_verdict() {
 	fi
 	case $GUEST_FAULT in
 	'') return "${JOB_STATUS:-99}" ;;
-	timeout*)
+	'timeout run')
 		warn "the script did not end in ${JOB_SECONDS[run]} s (--timeout)"
 		return 98
 		;;
@@ -161,8 +162,7 @@ run_verdict() {
 	tail -n 25 "$TMP/klog" "$TMP/qemu.log" >&2
 	case $GUEST_FAULT in
 	boot) warn "the guest did not come up (its log's end is above)" ;;
-	hang*) warn "the guest hung" ;;
-	*) warn "the guest died" ;;
+	*) warn "the guest: $GUEST_FAULT" ;;
 	esac
 	return 99
 }

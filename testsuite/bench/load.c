@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is measured, from outside.  The guest's time-stamp counter counts guest
+ * instructions, so a difference of two readings is a number of instructions.
+ *
+ *	load tsc		the counter, now
+ *	load calls		instructions per getppid()
+ *	load switch [watched]	instructions per switch between two threads;
+ *				`watched': each calls getppid() before
+ *	load threads N		N threads call getppid() and sleep; then, with
+ *				all of them there, getuid()
+ *
+ * Each figure is the best of several rounds that are shorter than a timer tick.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#define ROUNDS 40
+#define LOOPS 500
+
+static int watched;
+static volatile int done;
+static sem_t called;
+
+static unsigned long long best(void (*once)(void))
+{
+	unsigned long long start, took, least = -1;
+	int round, i;
+
+	for (round = 0; round < ROUNDS; round++) {
+		start = __rdtsc();
+		for (i = 0; i < LOOPS; i++)
+			once();
+		took = __rdtsc() - start;
+		if (took < least)
+			least = took;
+	}
+	return least / LOOPS;
+}
+
+static void call(void)
+{
+	syscall(SYS_getppid);
+}
+
+static void yield(void)
+{
+	syscall(SYS_sched_yield);
+}
+
+static void *partner(void *unused)
+{
+	if (watched)
+		call();
+	while (!done)
+		yield();
+	return NULL;
+}
+
+/* At the same real-time priority, every sched_yield() is a switch. */
+static unsigned long long switches(void)
+{
+	struct sched_param param = { .sched_priority = 1 };
+	unsigned long long both;
+	pthread_t thread;
+
+	if (sched_setscheduler(0, SCHED_FIFO, &param))
+		err(1, "sched_setscheduler");
+	if (pthread_create(&thread, NULL, partner, NULL))
+		errx(1, "pthread_create");
+	if (watched)
+		call();
+	both = best(yield);
+	done = 1;
+	pthread_join(thread, NULL);
+	return both / 2;
+}
+
+static void *sleeper(void *unused)
+{
+	call();
+	sem_post(&called);
+	pause();
+	return NULL;
+}
+
+static void threads(int count)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	int i;
+
+	sem_init(&called, 0, 0);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 32768);
+	for (i = 0; i < count; i++)
+		if (pthread_create(&thread, &attr, sleeper, NULL))
+			errx(1, "pthread_create");
+	for (i = 0; i < count; i++)
+		sem_wait(&called);
+	syscall(SYS_getuid);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(what, "tsc")) {
+		printf("%llu\n", (unsigned long long)__rdtsc());
+	} else if (!strcmp(what, "calls")) {
+		printf("%llu\n", best(call));
+	} else if (!strcmp(what, "switch")) {
+		watched = argc > 2;
+		printf("%llu\n", switches());
+	} else if (!strcmp(what, "threads") && argc > 2) {
+		threads(atoi(argv[2]));
+	} else {
+		errx(2, "tsc, calls, switch [watched] or threads N");
+	}
+	return 0;
+}
