@@ -19,7 +19,7 @@
  * anchors, timers; no handler but begin probes runs before all are there.  In
  * module exit: the session stops being RUNNING, all handlers under way end,
  * anchors go, kprobes go, end probes run.  Only our own kretprobe entry handler
- * (elapsed.h) does not mind: hence sw_session_ready.
+ * (elapsed.h) does not mind: hence sw_is_running().
  */
 #ifndef STAPWATCH_ANCHOR_H
 #define STAPWATCH_ANCHOR_H
@@ -117,7 +117,7 @@ static void sw_session_end(void)
 
 	/* no reading begins after this, wherever it comes from */
 	memset(sw_slot_of, SW_SLOT_UNUSED, sizeof(sw_slot_of));
-	WRITE_ONCE(sw_session_ready, false);
+	WRITE_ONCE(sw_state, NULL);
 	/* and those under way, entry handlers of kretprobes too, have
 	 * preemption off */
 	synchronize_rcu();
@@ -284,7 +284,6 @@ sw_anchor_begin(unsigned int id, int cpu, unsigned int probes, bool has_threads)
 	}
 	sw_anchor_event(id);
 	sw_session.handles[sw_session.anchors++] = handle;
-	smp_store_release(&sw_session_ready, true);
 	return handle;
 }
 
@@ -394,6 +393,8 @@ static const char *const sw_proof[] __used = {
 	e_ = sw_anchor_create(attr, cpu, task, handler, context,	\
 			      ARRAY_SIZE(stap_perf_probes),		\
 			      SW_HAS_THREADS);				\
+	sw_state_running = STAP_SESSION_RUNNING;			\
+	smp_store_release(&sw_state, session_state());			\
 	if (sw_session.failed)						\
 		atomic_set(session_state(), STAP_SESSION_ERROR);	\
 	e_; })

@@ -37,7 +37,10 @@ struct sw_start {
 
 static kretprobe_handler_t sw_next_entry;
 static unsigned int sw_elapsed_uses;
-static bool sw_session_ready;
+
+/* SystemTap's state of the session, from the first anchor to the last. */
+static const atomic_t *sw_state;
+static int sw_state_running;
 
 static struct sw_start *
 sw_start_of(struct kretprobe_instance *ri, const struct kretprobe *rp)
@@ -48,16 +51,18 @@ sw_start_of(struct kretprobe_instance *ri, const struct kretprobe *rp)
 static void sw_start_now(struct sw_start *s)
 {
 	unsigned long flags;
-	struct sw_cpu *c = sw_enter(&flags);
+	struct sw_cpu *c;
 	unsigned int i;
 
-	if (!c)
+	if (!sw_enter(&c, &flags))
 		return;
 	s->cpu = smp_processor_id();
 	for (i = 0; i < sw_pmu.slots; i++) {
-		if ((sw_elapsed_uses & SW_USES_THREAD) &&
-		    sw_thread_now(c, i, &s->of_thread[i]))
-			s->has_thread |= 1U << i;
+		if (sw_elapsed_uses & SW_USES_THREAD) {
+			s->of_thread[i] = sw_thread_now(c, i);
+			if (s->of_thread[i] != SW_NONE)
+				s->has_thread |= 1U << i;
+		}
 		if ((sw_elapsed_uses & SW_USES_CPU) &&
 		    sw_now(c, i, &s->of_cpu[i]))
 			s->has_cpu |= 1U << i;
@@ -65,6 +70,14 @@ static void sw_start_now(struct sw_start *s)
 	if (s->has_thread)
 		s->holes = c->cur ? c->cur->holes : 0;
 	sw_leave(c, flags);
+}
+
+/* Entry handlers do not go by way of SystemTap, which would see to this. */
+static bool sw_is_running(void)
+{
+	const atomic_t *state = smp_load_acquire(&sw_state);
+
+	return state && atomic_read(state) == sw_state_running;
 }
 
 static int
@@ -75,7 +88,7 @@ sw_kretprobe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 
 	s->has_cpu = 0;
 	s->has_thread = 0;
-	if (likely(smp_load_acquire(&sw_session_ready)))
+	if (likely(sw_is_running()))
 		sw_start_now(s);
 	return rp->data_size > sizeof(*s) ? sw_next_entry(ri, regs) : 0;
 }

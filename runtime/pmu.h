@@ -62,11 +62,12 @@ struct sw_counter {
 
 struct sw_cpu {
 	unsigned int busy;
+	unsigned int irq_depth;
 	/* thread virtualisation, see vthread.h */
 	struct sw_thread *cur;
 	struct task_struct *running;
-	/* per slot: cur's count is sum + (now - base); see vthread.h */
-	u64 base[SW_MAX_SLOTS];
+	/* per slot: where the counts go of a thread that is not watched */
+	u64 nobody[SW_MAX_SLOTS];
 	/* per slot: NULL means tsc */
 	const struct sw_counter *counter[SW_MAX_SLOTS];
 	/* values that were withheld, and why */
@@ -99,71 +100,96 @@ static __always_inline bool sw_slot_is_tsc(unsigned int slot)
 /* Nobody else changes these, but an NMI may add to them in between. */
 #define sw_withheld(why) this_cpu_inc(sw_cpus.why)
 
-static noinline bool sw_now_off_pmu(const struct sw_counter *k, u64 *v)
+/* What a counter stood at when it was last brought up to date. */
+static u64 sw_last(const struct sw_counter *k)
 {
-	struct perf_event *e = k->event;
+	return k->before + (k->event ? local64_read(&k->event->count) : 0);
+}
 
+static noinline s64 sw_now_off_pmu(const struct sw_counter *k)
+{
 	/*
 	 * On a CPU that is going down, or is not quite up, the counter is off
 	 * the PMU for good and what it counted stands.  Elsewhere it is about
 	 * to be put back, or failed.
 	 */
-	if (!e || cpu_active(smp_processor_id()) || in_nmi()) {
+	if (!k->event || cpu_active(smp_processor_id()) || in_nmi()) {
 		sw_withheld(stopped);
-		return false;
+		return SW_NONE;
 	}
-	*v = k->before + local64_read(&e->count);
-	return true;
+	return sw_last(k);
+}
+
+static noinline s64
+sw_now_stopped(const struct sw_counter *k, struct perf_event *e)
+{
+	int state = READ_ONCE(e->hw.state);
+
+	if ((state & PERF_HES_STOPPED) && !(state & PERF_HES_UPTODATE)) {
+		sw_withheld(stopped);
+		return SW_NONE;
+	}
+	e->pmu->read(e);
+	return sw_last(k);
 }
 
 /**
- * sw_now - this CPU's count of a slot
+ * sw_now_from - this CPU's count of a slot, added to FROM
+ *
+ * Pointers, not indices, since a kernel with UBSAN checks each index.
  * Context: any, on this CPU, interrupts off, c->busy held.
  * Return: false when there is no right value at this moment.
  */
 static __always_inline bool
-sw_now(struct sw_cpu *c, unsigned int slot, u64 *v)
+sw_now_from(struct sw_cpu *c, unsigned int slot, u64 from, u64 *v)
 {
-	const struct sw_counter *k = READ_ONCE(c->counter[slot]);
+	const struct sw_counter *k = READ_ONCE(*(c->counter + slot));
 	struct perf_event *e;
-	int state;
+	s64 rare;
 
 	if (!k) {
-		*v = sw_tsc();
+		*v = from + sw_tsc();
 		return true;
 	}
 	e = k->event;
-	if (unlikely(!e || READ_ONCE(e->oncpu) != smp_processor_id()))
-		return sw_now_off_pmu(k, v);
-	state = READ_ONCE(e->hw.state) & (PERF_HES_STOPPED | PERF_HES_UPTODATE);
-	if (unlikely(state == PERF_HES_STOPPED)) {
-		sw_withheld(stopped);
-		return false;
+	if (unlikely(!e || READ_ONCE(e->oncpu) != smp_processor_id())) {
+		rare = sw_now_off_pmu(k);
+	} else if (unlikely(READ_ONCE(e->hw.state))) {
+		rare = sw_now_stopped(k, e);
+	} else {
+		from += k->before;
+		e->pmu->read(e);
+		*v = from + local64_read(&e->count);
+		return true;
 	}
-	e->pmu->read(e);
-	*v = k->before + local64_read(&e->count);
-	return true;
+	*v = from + rare;
+	return rare != SW_NONE;
+}
+
+/* sw_now - this CPU's count of a slot; see above */
+static __always_inline bool
+sw_now(struct sw_cpu *c, unsigned int slot, u64 *v)
+{
+	return sw_now_from(c, slot, 0, v);
 }
 
 /**
  * sw_enter - take this CPU's busy flag
  * Context: any.
- * Return: NULL when it is held already.  Else sw_leave() must follow.
+ * Return: false when it is held already.  Else sw_leave() must follow.
  */
-static __always_inline struct sw_cpu *sw_enter(unsigned long *flags)
+static __always_inline bool sw_enter(struct sw_cpu **c, unsigned long *flags)
 {
-	struct sw_cpu *c;
-
 	local_irq_save(*flags);
-	c = this_cpu_ptr(&sw_cpus);
-	if (unlikely(c->busy)) {
+	*c = this_cpu_ptr(&sw_cpus);
+	if (unlikely((*c)->busy)) {
 		sw_withheld(nested);
 		local_irq_restore(*flags);
-		return NULL;
+		return false;
 	}
-	WRITE_ONCE(c->busy, 1);
+	WRITE_ONCE((*c)->busy, 1);
 	barrier();
-	return c;
+	return true;
 }
 
 static __always_inline void sw_leave(struct sw_cpu *c, unsigned long flags)
@@ -181,10 +207,10 @@ static __always_inline void sw_leave(struct sw_cpu *c, unsigned long flags)
 static s64 __maybe_unused sw_read_cpu(unsigned int slot)
 {
 	unsigned long flags;
-	struct sw_cpu *c = sw_enter(&flags);
+	struct sw_cpu *c;
 	u64 v;
 
-	if (!c)
+	if (!sw_enter(&c, &flags))
 		return SW_NONE;
 	if (!sw_now(c, slot, &v))
 		v = SW_NONE;
@@ -237,8 +263,7 @@ static int sw_pmu_cpu_open(unsigned int slot, int cpu)
 		e = ERR_PTR(-ENOSPC);
 		new->event = NULL;
 	}
-	new->before = old->before +
-		      (old->event ? local64_read(&old->event->count) : 0);
+	new->before = sw_last(old);
 	smp_store_release(&c->counter[slot], new);
 	if (old->event) {
 		/* readers have interrupts off */

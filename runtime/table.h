@@ -38,7 +38,7 @@ struct sw_thread {
 	atomic_t home;		/* threads whose window starts at this slot */
 	u32 lost;		/* bit per counter: a hole nobody was told of */
 	u32 holes;		/* how often it ran uncounted */
-	u64 sum[];		/* per counter, up to the last switch away */
+	u64 sum[];		/* per counter; see vthread.h */
 };
 
 struct sw_table {
@@ -57,7 +57,9 @@ sw_table_home(const struct sw_table *t, const struct task_struct *task)
 {
 	u64 hash = (u64)(unsigned long)task * 0x9e3779b97f4a7c15ULL;
 
-	return (struct sw_thread *)(t->slots + ((hash >> t->shift) & t->mask));
+	/* `& 63` saves the check of a kernel with UBSAN */
+	hash = (hash >> (t->shift & 63)) & t->mask;
+	return (struct sw_thread *)(t->slots + hash);
 }
 
 static __always_inline struct sw_thread *
@@ -110,9 +112,12 @@ sw_table_find(const struct sw_table *t, const struct task_struct *task)
 	struct sw_thread *e = sw_table_home(t, task);
 	int i;
 
+	if (READ_ONCE(e->task) == task)
+		return e;
 	if (likely(!atomic_read(&e->home)))
 		return NULL;
-	for (i = 0; i < SW_TABLE_WINDOW; i++, e = sw_table_next(t, e))
+	e = sw_table_next(t, e);
+	for (i = 1; i < SW_TABLE_WINDOW; i++, e = sw_table_next(t, e))
 		if (READ_ONCE(e->task) == task)
 			return e;
 	return NULL;

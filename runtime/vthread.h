@@ -4,9 +4,9 @@
  *
  * Counters run all the time.  A thread is watched from its first virtual read
  * until it exits: it has an entry in the table, and while it runs, its CPU's
- * `cur` points there and `base` holds what the counters stood at when it came
- * in.  Its count is sum + (now - base); switching away moves now - base into
- * the sum.
+ * `cur` points there.  Coming in takes what the counter stands at from its sum,
+ * going out adds it; so its count is sum + now while it runs, and sum while it
+ * does not.
  *
  * Who may run what, against whom:
  *
@@ -19,8 +19,8 @@
  *
  * Why a read in an NMI is right, wherever in a switch the NMI came:
  *
- *  - c->busy is held while cur, base and sums change (sw_switch_threads), and
- *    the read then says SW_NONE.
+ *  - c->busy is held while cur and sums change (sw_switch_threads), and the
+ *    read then says SW_NONE.
  *  - Before that, cur still is the outgoing thread, and so is `current`.
  *  - After it, and until the kernel has changed `current`, cur is the incoming
  *    thread.  cur->task is not current, so the read looks the outgoing thread
@@ -43,7 +43,6 @@
 static struct sw_table sw_threads;
 /* Counts of an interrupt's start, where interrupts are not the thread's. */
 static DEFINE_PER_CPU(u64 [SW_MAX_SLOTS], sw_irq_base);
-static DEFINE_PER_CPU(unsigned int, sw_irq_depth);
 
 /* A thread, if it is watched, runs without its counter. */
 static void sw_hole(struct sw_thread *t, unsigned int slot)
@@ -54,32 +53,68 @@ static void sw_hole(struct sw_thread *t, unsigned int slot)
 	t->holes++;
 }
 
+/* A counter's value for a switch that finds it off the PMU. */
+static noinline u64
+sw_now_hole(const struct sw_cpu *c, unsigned int slot, struct sw_thread *out,
+	    struct sw_thread *in)
+{
+	const struct sw_counter *k = c->counter[slot];
+
+	if (sw_now_off_pmu(k) == SW_NONE) {
+		sw_hole(out, slot);
+		sw_hole(in, slot);
+	}
+	return sw_last(k);
+}
+
 /*
  * Give what was counted since the last switch to OUT, and begin with IN.
- * Either may be NULL: a thread that is not watched.
+ * Either may be NULL: a thread that is not watched.  No switch comes in the
+ * middle of what perf does to a counter: it is on the PMU or off, and in both
+ * cases up to date.
  */
 static noinline void
-sw_switch_threads(struct sw_cpu *c, struct sw_thread *out,
-		  struct sw_thread *in, bool out_is_dead)
+sw_switch_threads(struct sw_cpu *c, struct sw_thread *out, struct sw_thread *in)
 {
-	unsigned int i;
+	const struct sw_counter **k = c->counter, **end = k + sw_pmu.slots;
+	u64 *from = out ? out->sum : c->nobody;
+	u64 *to = in ? in->sum : c->nobody;
+	struct perf_event *e;
 	u64 now;
 
 	WRITE_ONCE(c->busy, 1);
 	barrier();
-	for (i = 0; i < sw_pmu.slots; i++) {
-		if (unlikely(!sw_now(c, i, &now))) {
-			sw_hole(out, i);
-			sw_hole(in, i);
-			continue;
-		}
-		if (out)
-			out->sum[i] += now - c->base[i];
-		c->base[i] = now;
-	}
 	c->cur = in;
-	if (out && out_is_dead)
-		sw_table_remove(&sw_threads, out);
+	do {
+		if (!*k) {
+			now = sw_tsc();
+		} else {
+			e = (*k)->event;
+			if (likely(e && READ_ONCE(e->oncpu) ==
+					smp_processor_id())) {
+				e->pmu->read(e);
+				now = (*k)->before + local64_read(&e->count);
+			} else {
+				now = sw_now_hole(c, k - c->counter, out, in);
+			}
+		}
+		*from++ += now;
+		*to++ -= now;
+	} while (++k < end);
+	barrier();
+	WRITE_ONCE(c->busy, 0);
+}
+
+/* The same for a thread that will not come back. */
+static noinline void
+sw_switch_last(struct sw_cpu *c, struct sw_thread *out, struct sw_thread *in)
+{
+	sw_switch_threads(c, out, in);
+	if (!out)
+		return;
+	WRITE_ONCE(c->busy, 1);
+	barrier();
+	sw_table_remove(&sw_threads, out);
 	barrier();
 	WRITE_ONCE(c->busy, 0);
 }
@@ -93,8 +128,12 @@ sw_on_switch(void *data, bool preempt, struct task_struct *prev,
 	struct sw_thread *in = sw_table_find(&sw_threads, next);
 
 	WRITE_ONCE(c->running, next);
-	if (unlikely(out || in))
-		sw_switch_threads(c, out, in, prev_state & TASK_DEAD);
+	if (likely(!out && !in))
+		return;
+	if (unlikely(prev_state & TASK_DEAD))
+		sw_switch_last(c, out, in);
+	else
+		sw_switch_threads(c, out, in);
 }
 
 /* Begin to watch current.  Called with c->busy held. */
@@ -102,17 +141,22 @@ static noinline struct sw_thread *sw_watch_current(struct sw_cpu *c)
 {
 	struct sw_thread *t;
 	unsigned int i;
+	u64 now;
 
 	t = sw_table_insert(&sw_threads, current, sw_pmu.slots);
 	if (!t) {
 		sw_withheld(full);
 		return NULL;
 	}
-	for (i = 0; i < sw_pmu.slots; i++)
-		if (this_cpu_read(sw_irq_depth))
-			c->base[i] = this_cpu_read(sw_irq_base[i]);
-		else if (!sw_now(c, i, &c->base[i]))
+	for (i = 0; i < sw_pmu.slots; i++) {
+		if (c->irq_depth) {
+			now = this_cpu_read(sw_irq_base[i]);
+		} else if (!sw_now(c, i, &now)) {
 			sw_hole(t, i);
+			now = sw_last(c->counter[i]);
+		}
+		t->sum[i] = -now;
+	}
 	c->cur = t;
 	return t;
 }
@@ -135,9 +179,8 @@ sw_find_current(struct sw_cpu *c, bool *leaving)
 	return t;
 }
 
-/* The current thread's count of a slot.  Called with c->busy held. */
-static __always_inline bool
-sw_thread_now(struct sw_cpu *c, unsigned int slot, u64 *v)
+/* What sw_thread_now() leaves: all that is not a watched thread's plain count. */
+static noinline s64 sw_thread_now_rare(struct sw_cpu *c, unsigned int slot)
 {
 	struct sw_thread *t = c->cur;
 	bool leaving = false;
@@ -146,24 +189,34 @@ sw_thread_now(struct sw_cpu *c, unsigned int slot, u64 *v)
 	if (unlikely(!t || t->task != current)) {
 		t = sw_find_current(c, &leaving);
 		if (!t)
-			return false;
+			return SW_NONE;
 	}
 	/* the first read after a hole is what would make a delta over it */
 	if (unlikely(t->lost & (1U << slot))) {
 		t->lost &= ~(1U << slot);
 		sw_withheld(holed);
-		return false;
+		return SW_NONE;
 	}
-	if (unlikely(leaving)) {
-		*v = t->sum[slot];
-		return true;
-	}
-	if (unlikely(this_cpu_read(sw_irq_depth)))
+	if (unlikely(leaving))
+		return t->sum[slot];
+	if (unlikely(c->irq_depth))
 		now = this_cpu_read(sw_irq_base[slot]);
 	else if (!sw_now(c, slot, &now))
-		return false;
-	*v = t->sum[slot] + (now - c->base[slot]);
-	return true;
+		return SW_NONE;
+	return t->sum[slot] + now;
+}
+
+/* The current thread's count of a slot.  Called with c->busy held. */
+static __always_inline s64 sw_thread_now(struct sw_cpu *c, unsigned int slot)
+{
+	struct sw_thread *t = c->cur;
+	u64 now;
+
+	if (unlikely(!t || t->task != current || t->lost || c->irq_depth))
+		return sw_thread_now_rare(c, slot);
+	if (unlikely(!sw_now_from(c, slot, t->sum[slot], &now)))
+		return SW_NONE;
+	return now;
 }
 
 /**
@@ -176,30 +229,29 @@ sw_thread_now(struct sw_cpu *c, unsigned int slot, u64 *v)
 static s64 __maybe_unused sw_read_thread(unsigned int slot)
 {
 	unsigned long flags;
-	struct sw_cpu *c = sw_enter(&flags);
-	u64 v;
+	struct sw_cpu *c;
+	s64 v;
 
-	if (!c)
+	if (!sw_enter(&c, &flags))
 		return SW_NONE;
-	if (!sw_thread_now(c, slot, &v))
-		v = SW_NONE;
+	v = sw_thread_now(c, slot);
 	sw_leave(c, flags);
 	return v;
 }
 
 /*
  * With -G stapwatch_exclude_irq=1 what interrupts and softirqs count is nobody's:
- * at the outermost one's end the thread's base moves on by it.
+ * at the outermost one's end it is taken from the thread's sum.
  */
 static void sw_irq_enter(void)
 {
 	unsigned long flags;
-	struct sw_cpu *c = sw_enter(&flags);
+	struct sw_cpu *c;
 	unsigned int i;
 
-	if (!c)
+	if (!sw_enter(&c, &flags))
 		return;
-	if (this_cpu_inc_return(sw_irq_depth) == 1)
+	if (c->irq_depth++ == 0)
 		for (i = 0; i < sw_pmu.slots; i++)
 			if (!sw_now(c, i, this_cpu_ptr(&sw_irq_base[i])))
 				sw_hole(c->cur, i);
@@ -209,20 +261,20 @@ static void sw_irq_enter(void)
 static void sw_irq_exit(void)
 {
 	unsigned long flags;
-	struct sw_cpu *c = sw_enter(&flags);
+	struct sw_cpu *c;
 	unsigned int i;
 	u64 now;
 
 	/* the session may have begun within this interrupt */
-	if (!c)
+	if (!sw_enter(&c, &flags))
 		return;
-	if (this_cpu_read(sw_irq_depth) && !this_cpu_dec_return(sw_irq_depth))
+	if (c->irq_depth && !--c->irq_depth)
 		for (i = 0; i < sw_pmu.slots; i++) {
-			if (sw_now(c, i, &now))
-				c->base[i] += now -
-					      this_cpu_read(sw_irq_base[i]);
-			else
+			if (!sw_now(c, i, &now))
 				sw_hole(c->cur, i);
+			else if (c->cur)
+				c->cur->sum[i] -= now -
+					      this_cpu_read(sw_irq_base[i]);
 		}
 	sw_leave(c, flags);
 }

@@ -301,10 +301,18 @@ static time_t end_of(long seconds)
 	return time(NULL) + seconds;
 }
 
+/* Load, but not so that nothing else gets on. */
+static void yield_to_others(void)
+{
+	if (nice(10) == -1)
+		err(1, "nice");
+}
+
 static void hog(long seconds)
 {
 	time_t end = end_of(seconds);
 
+	yield_to_others();
 	while (time(NULL) < end) {
 		char *p = fresh(64);
 
@@ -324,6 +332,7 @@ static void churn(long seconds)
 	time_t end = end_of(seconds);
 	unsigned long n = 0;
 
+	yield_to_others();
 	while (time(NULL) < end) {
 		pthread_t t;
 		pid_t pid;
