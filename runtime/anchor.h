@@ -364,15 +364,17 @@ sw_value(unsigned int id, s64 (*read)(unsigned int slot))
 
 /*
  * A stap that no longer calls these two would make modules that count nothing.
- * Each macro, where it is expanded, defines the symbol that is asked for here,
- * so that the build then fails with its name.
+ * Each macro, where it is expanded, defines the symbol that an anchor's handler
+ * asks for here, so that the build then fails with its name.
  */
 extern const char stapwatch_needs_a_stap_that_calls_perf_event_create_kernel_counter[];
 extern const char stapwatch_needs_a_stap_that_calls_perf_event_release_kernel[];
-static const char *const sw_proof[] __used = {
-	stapwatch_needs_a_stap_that_calls_perf_event_create_kernel_counter,
-	stapwatch_needs_a_stap_that_calls_perf_event_release_kernel,
-};
+#define SW_ASK_FOR_PROOF() do {						\
+	static const char *const proof_[] __used = {			\
+		stapwatch_needs_a_stap_that_calls_perf_event_create_kernel_counter, \
+		stapwatch_needs_a_stap_that_calls_perf_event_release_kernel, \
+	};								\
+} while (0)
 
 #define SW_PROVE(function)						\
 	asm volatile(".set stapwatch_needs_a_stap_that_calls_" #function ", 0")
