@@ -53,16 +53,22 @@ static void sw_hole(struct sw_thread *t, unsigned int slot)
 	t->holes++;
 }
 
-/* A counter's value for a switch that finds it off the PMU. */
+/*
+ * A counter's value for a switch that finds it off the PMU.  OUT and IN are
+ * sums: the switch has no more of the threads at hand, which saves it spills.
+ */
 static noinline u64
-sw_now_hole(const struct sw_cpu *c, unsigned int slot, struct sw_thread *out,
-	    struct sw_thread *in)
+sw_now_hole(const struct sw_cpu *c, unsigned int slot, u64 *out, u64 *in)
 {
 	const struct sw_counter *k = c->counter[slot];
 
 	if (sw_now_off_pmu(k) == SW_NONE) {
-		sw_hole(out, slot);
-		sw_hole(in, slot);
+		if (out != c->nobody)
+			sw_hole(container_of(out, struct sw_thread, sum[0]),
+				slot);
+		if (in != c->nobody)
+			sw_hole(container_of(in, struct sw_thread, sum[0]),
+				slot);
 	}
 	return sw_last(k);
 }
@@ -95,7 +101,10 @@ sw_switch_threads(struct sw_cpu *c, struct sw_thread *out, struct sw_thread *in)
 				e->pmu->read(e);
 				now = (*k)->before + local64_read(&e->count);
 			} else {
-				now = sw_now_hole(c, k - c->counter, out, in);
+				unsigned int slot = k - c->counter;
+
+				now = sw_now_hole(c, slot, from - slot,
+						  to - slot);
 			}
 		}
 		*from++ += now;
