@@ -25,8 +25,8 @@
  *  - After it, and until the kernel has changed `current`, cur is the incoming
  *    thread.  cur->task is not current, so the read looks the outgoing thread
  *    up; its sum is complete and what comes now is the incoming one's.
- *  - In that same stretch a thread that is not watched cannot be taken in:
- *    `running` already names the other one.  SW_NONE.
+ *  - From before the switch looks at cur, a thread that is not watched cannot
+ *    be taken in any more: `running` already names the other one.  SW_NONE.
  */
 #ifndef STAPWATCH_VTHREAD_H
 #define STAPWATCH_VTHREAD_H
@@ -133,10 +133,14 @@ sw_on_switch(void *data, bool preempt, struct task_struct *prev,
 	     struct task_struct *next, unsigned int prev_state)
 {
 	struct sw_cpu *c = this_cpu_ptr(&sw_cpus);
-	struct sw_thread *out = c->cur;
 	struct sw_thread *in = sw_table_find(&sw_threads, next);
+	struct sw_thread *out;
 
+	/* First: from here on an NMI cannot begin to watch PREV, which would
+	 * change cur behind our back. */
 	WRITE_ONCE(c->running, next);
+	barrier();
+	out = READ_ONCE(c->cur);
 	if (likely(!out && !in))
 		return;
 	if (unlikely(prev_state & TASK_DEAD))
