@@ -14,6 +14,9 @@
  * it asks for; for the others it gets none, as for a CPU that is offline.  The
  * counters are the session's own, for they come and go with CPUs.
  *
+ * Every other event that SystemTap creates, a sampling one of the script's own,
+ * is let through with sample.h's handler before SystemTap's.
+ *
  * Who may run what, against whom: everything here is sleepable and under
  * sw_session.lock, but for sw_value() (any context).  Order in SystemTap's module init: begin probes, kprobes,
  * anchors, timers; no handler but begin probes runs before all are there.  In
@@ -25,6 +28,7 @@
 #define STAPWATCH_ANCHOR_H
 
 #include "elapsed.h"
+#include "sample.h"
 #include <linux/cpuhotplug.h>
 #include <linux/mutex.h>
 
@@ -299,9 +303,15 @@ sw_anchor_create(struct perf_event_attr *attr, int cpu, struct task_struct *task
 {
 	struct perf_event *e = NULL;
 
-	if ((attr->sample_period >> 56) != SW_ANCHOR_MAGIC)
+	if ((attr->sample_period >> 56) != SW_ANCHOR_MAGIC) {
+		/* a counter("name") has no handler */
+		if (handler && !context) {
+			context = handler;
+			handler = sw_overflow;
+		}
 		return perf_event_create_kernel_counter(attr, cpu, task,
 							handler, context);
+	}
 	mutex_lock(&sw_session.lock);
 	if (sw_session.attr != attr) {
 		sw_session.attr = attr;

@@ -3,6 +3,8 @@
  * Work whose counts are known.
  *
  *	work faults M		between two markers: touch M fresh pages
+ *	work addresses M	touch M fresh pages, and say "sample IP ADDRESS" of
+ *				each fault
  *	work threads K M	K threads at once, the i-th touches M + i pages
  *	work children K M	K children, one after the other, M pages each
  *	work migrate M		touch M pages, move to each other CPU, M again
@@ -85,6 +87,31 @@ static void faults(unsigned long m)
 	expect(m);
 	if (p)
 		munmap(p, m * PAGE);
+}
+
+/* One instruction, which has a name, stores to p. */
+extern const char store_here[];
+static __attribute__((noinline, noclone)) void store(char *p)
+{
+#if defined(__aarch64__)
+	asm volatile("store_here: strb wzr, [%0]" : : "r" (p) : "memory");
+#elif defined(__x86_64__)
+	asm volatile("store_here: movb $0, (%0)" : : "r" (p) : "memory");
+#else
+#error "no store for this architecture"
+#endif
+}
+
+static void addresses(unsigned long m)
+{
+	char *p = fresh(m);
+	unsigned long i;
+
+	for (i = 0; i < m; i++)
+		store(p + i * PAGE + i % PAGE);
+	for (i = 0; i < m; i++)
+		printf("sample %#lx %#lx\n", (unsigned long)store_here,
+		       (unsigned long)(p + i * PAGE + i % PAGE));
 }
 
 static pthread_barrier_t barrier;
@@ -361,6 +388,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(what, "faults"))
 		faults(a);
+	else if (!strcmp(what, "addresses"))
+		addresses(a);
 	else if (!strcmp(what, "threads"))
 		threads(a, b);
 	else if (!strcmp(what, "children"))
