@@ -14,8 +14,8 @@
  * it asks for; for the others it gets none, as for a CPU that is offline.  The
  * counters are the session's own, for they come and go with CPUs.
  *
- * Every other event that SystemTap creates, a sampling one of the script's own,
- * is let through with sample.h's handler before SystemTap's.
+ * Every other event that SystemTap creates is one that the script samples; it
+ * gets sample.h's handler before SystemTap's.
  *
  * Who may run what, against whom: everything here is sleepable and under
  * sw_session.lock, but for sw_value() (any context).  Order in SystemTap's module init: begin probes, kprobes,
@@ -33,6 +33,11 @@
 #include <linux/mutex.h>
 
 #define SW_ANCHOR_MAGIC 0x57ULL
+/* In an anchor's period: the number is that of an event of the script's own. */
+#define SW_ANCHOR_NATIVE 0x8000
+/* The high byte of a perf event's type: its config is that number, and what that
+ * event is, and how often it is sampled, comes in place of what SystemTap says. */
+#define SW_SAMPLING_MAGIC 0x57
 
 /* what `-G` set; see the tapset */
 static struct {
@@ -43,9 +48,17 @@ static struct {
 
 #define SW_SLOT_UNUSED 0xff
 #define SW_SLOT_MISSING 0xfe
-static u8 sw_slot_of[SW_NR_EVENTS] = {
-	[0 ... SW_NR_EVENTS - 1] = SW_SLOT_UNUSED
+/* The table's events, and then the script's own. */
+#define SW_ALL_EVENTS (SW_NR_EVENTS + SW_MAX_NATIVES)
+static u8 sw_slot_of[SW_ALL_EVENTS] = {
+	[0 ... SW_ALL_EVENTS - 1] = SW_SLOT_UNUSED
 };
+
+static const struct sw_event *sw_event_of(unsigned int id)
+{
+	return id < SW_NR_EVENTS ? &sw_events[id]
+				 : &sw_natives[id - SW_NR_EVENTS];
+}
 
 static struct {
 	struct mutex lock;
@@ -109,6 +122,7 @@ static void sw_report(void)
 	SW_REPORT(early, "the call began before the session or while its counter was off the PMU");
 	SW_REPORT(holed, "the thread ran while its counter was off the PMU");
 	SW_REPORT(leaving, "asked for between two threads");
+	SW_REPORT(undefined, "a rate of nothing to nothing");
 	SW_REPORT(full, "the thread table is full; -G stapwatch_threads=N makes it larger");
 	if (sw_session.has_threads && atomic_read(&sw_threads.refused))
 		_stp_warn("stapwatch: a thread could not be watched %d times; the table holds %d\n",
@@ -189,9 +203,10 @@ static bool sw_can_count(const struct sw_event *ev)
 	return true;
 }
 
-/* Why an event cannot be counted and what can, as one line's end. */
+/* Why an event cannot be counted, or sampled, and what can, as one line's end. */
 static void
-sw_why_missing(const struct sw_event *ev, int rc, char *buf, size_t size)
+sw_why_missing(const struct sw_event *ev, int rc, bool sampling, char *buf,
+	       size_t size)
 {
 	static const struct sw_event cycles = {
 		.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES
@@ -206,6 +221,8 @@ sw_why_missing(const struct sw_event *ev, int rc, char *buf, size_t size)
 		why = "the script has too many different events";
 	else if (rc == -ENOMEM)
 		why = "out of memory";
+	else if (rc == -EINVAL && (ev->flags >> SW_PRECISE_SHIFT))
+		why = "this PMU does not take it as it stands; is precise= too high?";
 	else if (ev->type == PERF_TYPE_SOFTWARE)
 		why = "this kernel does not count it";
 	else if (pmu)
@@ -217,7 +234,8 @@ sw_why_missing(const struct sw_event *ev, int rc, char *buf, size_t size)
 		const struct sw_event *o = &sw_events[i];
 
 		/* filtered ones only say the same again */
-		if (o == ev || o->no_user || o->no_kernel || !sw_can_count(o))
+		if (o == ev || o->flags || (sampling && i == SW_EV_tsc) ||
+		    !sw_can_count(o))
 			continue;
 		len += scnprintf(buf + len, size - len, " %s", o->name);
 		n++;
@@ -233,7 +251,7 @@ sw_why_missing(const struct sw_event *ev, int rc, char *buf, size_t size)
  */
 static void sw_anchor_event(unsigned int id)
 {
-	const struct sw_event *ev = &sw_events[id];
+	const struct sw_event *ev = sw_event_of(id);
 	char *why;
 	int rc;
 
@@ -245,7 +263,7 @@ static void sw_anchor_event(unsigned int id)
 
 	why = kmalloc(512, GFP_KERNEL);
 	if (why)
-		sw_why_missing(ev, rc, why, 512);
+		sw_why_missing(ev, rc, false, why, 512);
 	sw_slot_of[id] = SW_SLOT_MISSING;
 	if (sw_config.missing_ok) {
 		_stp_warn("stapwatch: event %s is missing: %s\n", ev->name,
@@ -275,7 +293,10 @@ sw_anchor_begin(unsigned int id, int cpu, unsigned int probes, bool has_threads)
 	struct perf_event *handle;
 	int rc = 0;
 
-	if (id >= SW_NR_EVENTS || sw_session.anchors > SW_MAX_SLOTS)
+	if (id & SW_ANCHOR_NATIVE)
+		id += SW_NR_EVENTS - SW_ANCHOR_NATIVE;
+	if (id >= SW_ALL_EVENTS || sw_session.anchors > SW_MAX_SLOTS ||
+	    !sw_event_of(id)->name)
 		return ERR_PTR(-EINVAL);
 	if (!sw_session.anchors)
 		rc = sw_session_begin(min_t(unsigned int, probes, SW_MAX_SLOTS),
@@ -289,6 +310,60 @@ sw_anchor_begin(unsigned int id, int cpu, unsigned int probes, bool has_threads)
 	sw_anchor_event(id);
 	sw_session.handles[sw_session.anchors++] = handle;
 	return handle;
+}
+
+/* What a perf probe that is no anchor samples, for a message. */
+static struct sw_event sw_sampled(const struct perf_event_attr *attr)
+{
+	struct sw_event ev = {
+		.name = "of that perf probe",
+		.type = attr->type,
+		.config = attr->config,
+	};
+	unsigned int i;
+
+	for (i = 0; i < SW_NR_EVENTS; i++)
+		if (sw_events[i].type == ev.type && !sw_events[i].flags &&
+		    sw_events[i].config == ev.config && i != SW_EV_tsc)
+			return sw_events[i];
+	return ev;
+}
+
+/*
+ * A perf probe that samples.  Between perf and SystemTap's handler stands
+ * sample.h's; and the type may be a number that stands for an event of the
+ * script's own.
+ */
+static struct perf_event *
+sw_sampling_create(const struct perf_event_attr *given, int cpu,
+		   struct task_struct *task, perf_overflow_handler_t handler)
+{
+	struct perf_event_attr attr = *given;
+	struct sw_event ev = sw_sampled(given);
+	struct perf_event *e;
+	char *why;
+
+	if (attr.type >> 24 == SW_SAMPLING_MAGIC) {
+		if (attr.config >= SW_MAX_NATIVES ||
+		    !sw_natives[attr.config].name)
+			return ERR_PTR(-EINVAL);
+		ev = sw_natives[attr.config];
+		sw_pmu_describe(&ev, &attr);
+		attr.sample_type = ev.sample_type;
+		attr.freq = ev.period < 0;
+		attr.sample_period = ev.period < 0 ? -ev.period : ev.period;
+	}
+	e = perf_event_create_kernel_counter(&attr, cpu, task, sw_overflow,
+					     handler);
+	if (!IS_ERR(e))
+		return e;
+	why = kmalloc(512, GFP_KERNEL);
+	if (why)
+		sw_why_missing(&ev, PTR_ERR(e), true, why, 512);
+	_stp_error("stapwatch: event %s cannot be sampled: %s\n", ev.name,
+		   why ?: "no memory to say why");
+	kfree(why);
+	return e;
 }
 
 /**
@@ -305,10 +380,8 @@ sw_anchor_create(struct perf_event_attr *attr, int cpu, struct task_struct *task
 
 	if ((attr->sample_period >> 56) != SW_ANCHOR_MAGIC) {
 		/* a counter("name") has no handler */
-		if (handler && !context) {
-			context = handler;
-			handler = sw_overflow;
-		}
+		if (handler && !context)
+			return sw_sampling_create(attr, cpu, task, handler);
 		return perf_event_create_kernel_counter(attr, cpu, task,
 							handler, context);
 	}

@@ -13,6 +13,7 @@
  *   sw_read_cpu(slot)		any context, NMI included
  *   sw_pmu_cpu_open(), sw_pmu_open(), sw_pmu_fill(), sw_pmu_close()
  *				sleepable, under sw_session.lock
+ *   sw_native_declare()	begin probes, before the session
  *
  * c->busy: reading a counter takes two steps in every PMU driver (move the
  * last hardware value up, then add the difference to the count), and switching
@@ -45,13 +46,46 @@
 #define SW_NONE ((s64)(1ULL << 63))
 #define SW_MISSING (SW_NONE + 1)
 
+/* struct sw_event's flags; the `stapwatch' command knows them too */
+#define SW_EXCLUDE_USER 1
+#define SW_EXCLUDE_KERNEL 2
+#define SW_EXCLUDE_HV 4
+#define SW_EXCLUDE_IDLE 8
+#define SW_EXCLUDE_HOST 16
+#define SW_EXCLUDE_GUEST 32
+#define SW_PRECISE_SHIFT 6	/* two bits */
+/* a user's count is not the guest's or the hypervisor's */
+#define SW_USER_ONLY (SW_EXCLUDE_KERNEL | SW_EXCLUDE_HV)
+#define SW_KERNEL_ONLY SW_EXCLUDE_USER
+
 struct sw_event {
 	const char *name;
 	u32 type;
+	u32 flags;
 	u64 config;
-	bool no_user;
-	bool no_kernel;
+	u64 config1;
+	u64 config2;
+	/* where it is sampled */
+	u64 sample_type;
+	s64 period;		/* samples a second, if negative */
 };
+
+/*
+ * Events that a script brings, which the table lacks.  `stapwatch' writes the
+ * calls that declare them.
+ */
+#define SW_MAX_NATIVES 64
+#define SW_NATIVE_NAME 64
+static struct sw_event sw_natives[SW_MAX_NATIVES];
+static char sw_native_names[SW_MAX_NATIVES][SW_NATIVE_NAME];
+
+static void __maybe_unused
+sw_native_declare(unsigned int n, const char *name, const struct sw_event *ev)
+{
+	strscpy(sw_native_names[n], name, SW_NATIVE_NAME);
+	sw_natives[n] = *ev;
+	sw_natives[n].name = sw_native_names[n];
+}
 
 /* A slot's counter on one CPU.  Never changed while readers can see it: a CPU
  * that comes online gets the other of its pair. */
@@ -77,6 +111,7 @@ struct sw_cpu {
 	unsigned long early;	/* the call began before the session */
 	unsigned long holed;	/* the thread ran uncounted for a while */
 	unsigned long leaving;	/* of a thread between two threads */
+	unsigned long undefined;	/* a rate, of nothing to nothing */
 	unsigned long full;	/* the thread is not watched: no room */
 };
 
@@ -218,20 +253,31 @@ static s64 __maybe_unused sw_read_cpu(unsigned int slot)
 	return v;
 }
 
+/* sw_pmu_describe - tell perf what the event counts */
+static void
+sw_pmu_describe(const struct sw_event *ev, struct perf_event_attr *attr)
+{
+	attr->type = ev->type;
+	attr->config = ev->config;
+	attr->config1 = ev->config1;
+	attr->config2 = ev->config2;
+	attr->exclude_user = !!(ev->flags & SW_EXCLUDE_USER);
+	attr->exclude_kernel = !!(ev->flags & SW_EXCLUDE_KERNEL);
+	attr->exclude_hv = !!(ev->flags & SW_EXCLUDE_HV);
+	attr->exclude_idle = !!(ev->flags & SW_EXCLUDE_IDLE);
+	attr->exclude_host = !!(ev->flags & SW_EXCLUDE_HOST);
+	attr->exclude_guest = !!(ev->flags & SW_EXCLUDE_GUEST);
+	attr->precise_ip = ev->flags >> SW_PRECISE_SHIFT;
+}
+
 static struct perf_event *
 sw_pmu_counter(const struct sw_event *ev, int cpu)
 {
-	struct perf_event_attr attr = {
-		.type = ev->type,
-		.size = sizeof(attr),
-		.config = ev->config,
-		.exclude_user = ev->no_user,
-		.exclude_kernel = ev->no_kernel,
-		/* a user's count is not the guest's or the hypervisor's */
-		.exclude_hv = ev->no_kernel,
-		.pinned = 1,
-	};
+	struct perf_event_attr attr = { .size = sizeof(attr), .pinned = 1 };
 
+	sw_pmu_describe(ev, &attr);
+	/* how exact a sample is has nothing to do with the count */
+	attr.precise_ip = 0;
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
 }
 
