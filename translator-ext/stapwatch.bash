@@ -1,0 +1,97 @@
+# bash completion for stapwatch(1)				-*- shell-script -*-
+# Options, `list', files, and within a script the events of startwatch("...").
+
+# The names that `stapwatch list' knows, for the --pmu of the command line.
+_stapwatch_events()
+{
+	local i pmu=()
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		--pmu)
+			pmu=(--pmu "${COMP_WORDS[i + 1]}")
+			# the shell takes a = for a word of its own
+			[[ ${pmu[1]} != = ]] || pmu[1]=${COMP_WORDS[i + 2]}
+			;;
+		esac
+	done
+	# not ${COMP_WORDS[0]}, which may be sudo
+	stapwatch list "${pmu[@]}" 2>/dev/null | sed 's/[[:blank:]].*//'
+}
+
+# Completes $1, which ends within the string of an event.
+_stapwatch_script()
+{
+	local head quote=\" event closing
+	head=${1%\"*}
+	# -e "probe kernel.startwatch(\"cy
+	[[ $head != *\\ ]] || quote='\"' head=${head%\\}
+	event=${1##*\"}
+	# what is put in place of an open quotation is what stands in it
+	head=${head#[\"\']}
+	mapfile -t COMPREPLY < <(compgen -W "$(_stapwatch_events)" -- "$event")
+	((${#COMPREPLY[@]})) || return
+	COMPREPLY=("${COMPREPLY[@]/#/"$head$quote"}")
+	((${#COMPREPLY[@]} == 1)) || return
+	# of one match the shell would think that the script ends with it
+	closing="$quote)"
+	[[ $head != *pmu_profile\( ]] || closing=:
+	COMPREPLY=("${COMPREPLY[0]}$closing" "${COMPREPLY[0]}$closing ")
+}
+
+_stapwatch()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+	local own='--lower --explain --pmu --help --version'
+	local stap='--all-modules --bpf --build-as --check-version --clean-cache
+		--client-options --color --colour --compatible --debug
+		--disable-cache --download-debuginfo --dump-functions
+		--dump-probe-aliases --dump-probe-types --dyninst --example
+		--interactive --language-server --ldd --list-servers --modinfo
+		--monitor --no-global-var-display --poison-cache --privilege
+		--prologue-searching --remote --remote-prefix --rlimit-as
+		--rlimit-cpu --rlimit-fsize --rlimit-nproc --rlimit-stack
+		--runtime --save-uprobes --semantic-keep-going --sign-module
+		--skip-badvars --suppress-handler-errors --suppress-time-limits
+		--sysenv --sysroot --target-namespaces --tmpdir --trust-servers
+		--unprivileged --use-http-server --use-server
+		--use-server-on-error --vp'
+	COMPREPLY=()
+
+	if [[ $cur =~ (startwatch|elapsed|pmu_profile)\(\\?\"[^\"\\]*$ ]]; then
+		_stapwatch_script "$cur"
+		return
+	fi
+	case $prev in
+	-I | -R | --sysroot | --tmpdir)
+		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+		return
+		;;
+	-p)
+		mapfile -t COMPREPLY < <(compgen -W '1 2 3 4 5' -- "$cur")
+		return
+		;;
+	-[aBcDeEGlLmrsSTxJ] | --pmu | --remote | --vp)
+		return
+		;;
+	esac
+	if [[ ${COMP_WORDS[1]} == list ]] && ((COMP_CWORD > 1)); then
+		if [[ $cur == -* ]]; then
+			mapfile -t COMPREPLY < <(compgen -W '--json --pmu' -- "$cur")
+		else
+			mapfile -t COMPREPLY < <(compgen -W "$(_stapwatch_events)" -- "$cur")
+		fi
+		return
+	fi
+	if [[ $cur == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$own $stap" -- "$cur")
+		return
+	fi
+	mapfile -t COMPREPLY < <(
+		compgen -f -X '!*.stp' -- "$cur"
+		compgen -d -- "$cur"
+		((COMP_CWORD > 1)) || compgen -W list -- "$cur"
+	)
+	compopt -o filenames 2>/dev/null
+}
+
+complete -F _stapwatch stapwatch
