@@ -13,10 +13,7 @@ sanitized() {
 compile_job() {
 	local dir=$1 out=$2 args tool=stap status=0
 	mapfile -t args <"$dir/args"
-	if [[ ${args[0]-} == stapwatch || ${args[0]-} == stap ]]; then
-		tool=${args[0]}
-		args=("${args[@]:1}")
-	fi
+	[[ ! -f $dir/command ]] || tool=$(<"$dir/command")
 	cd "$dir" || exit
 	{
 		parse_stap "${args[@]}"

@@ -52,11 +52,11 @@ parse_stap() {
 			;;
 		--vp | --compatible | --use-http-server | --remote | --tmpdir | --privilege | --modinfo | --rlimit-as | \
 			--rlimit-cpu | --rlimit-nproc | --rlimit-stack | --rlimit-fsize | --sysroot | --sysenv | --runtime | \
-			--benchmark-sdt-loops | --benchmark-sdt-threads | --target-namespaces)
+			--benchmark-sdt-loops | --benchmark-sdt-threads | --target-namespaces | --pmu)
 			COMPILE+=("$arg" "${1-}")
 			shift
 			;;
-		--version | --help | --dump-* | --list-servers* | --clean-cache | --language-server | --lower | --check-version)
+		--version | --help | --dump-* | --list-servers* | --clean-cache | --language-server | --lower | --explain | --check-version)
 			COMPILE+=("$arg")
 			[[ $arg == --check-version ]] || NO_RUN=1
 			;;
@@ -133,14 +133,14 @@ stap_flag() {
 
 # stap_command ARCH KERNEL stap|stapwatch: the words before the script's own arguments
 stap_command() {
-	STAP=(stap)
 	if [[ $3 == stapwatch ]]; then
-		STAP=("$BUILD/translator-ext/stapwatch")
-		[[ -x ${STAP[0]} ]] || die "there is no stapwatch command yet: ${STAP[0]}"
+		STAPWATCH=(env "STAPWATCH_TAPSETS=$BUILD/tapsets" "$BUILD/translator-ext/stapwatch")
+		STAP=("${STAPWATCH[@]}")
+	else
+		STAP=(stap -I "$BUILD/tapsets")
 	fi
 	STAP+=(-r "$(stap_release "$1" "$2")")
 	[[ $1 != aarch64 ]] || STAP+=(-a arm64 -B CROSS_COMPILE=aarch64-linux-gnu-)
-	[[ ! -d $BUILD/tapsets ]] || STAP+=(-I "$BUILD/tapsets")
 }
 
 # compile_module OUT NAME: pass 1 to 4 of $STAP $COMPILE, in the current directory; the module

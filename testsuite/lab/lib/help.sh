@@ -30,13 +30,13 @@ It runs on Debian x86_64 as root. Nothing that it does outlives it but its cache
 		script to exit; a second one ends the guest.
 	lab batch [GUEST OPTIONS] [--timeout S] DIR
 		Run the jobs DIR/NAME/ in one guest, in the order of their names:
-		  args		arguments of stap, one a line (a first line `stapwatch` takes
-				that instead); compiled in that directory
+		  args		arguments of stap, one a line; compiled in that directory
+		  command	`stapwatch', to take that instead of stap
 		  load		shell command, as --load
 		  put/		files, as --put
 		  timeout	seconds, instead of 120 or --timeout
 		  guest.sh	runs there in place of staprun, among the files of put/ and
-				  modules/M/args, each compiled to M.ko
+				  modules/M/args (and command), each compiled to M.ko
 		  allow		regular expressions of kernel messages that it is meant to cause
 		  DIR/monitor	a script that runs here beside the guest; $1 is the socket of
 				QEMU's monitor, $2 the kernel's log

@@ -94,8 +94,8 @@ verb_run() {
 	build_tree
 	make_tmp
 	stap_command "$ARCH" "$KERNEL" "$tool"
-	if [[ $tool == stapwatch && ${1-} =~ ^(list|report|help)$ ]]; then
-		in_chroot "${STAP[0]}" "$@"
+	if [[ $tool == stapwatch && ${1-} == list ]]; then
+		in_chroot "${STAPWATCH[@]}" "$@"
 		return
 	fi
 	parse_stap "$@"

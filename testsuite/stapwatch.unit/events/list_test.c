@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stapwatch list on a machine that is made up, for events.exp.  SYSFS is where
+ * its PMUs are described.  PERF says what perf_event_open(2) does:
+ *	soft	only software events can be counted
+ *	all	everything can
+ *	user	everything, but nobody may look into the kernel
+ *	none	nobody may do anything
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "list.h"
+#include "event_notation.h"
+
+long __wrap_syscall(long number, ...);
+
+static int refuse(int err)
+{
+	errno = err;
+	return -1;
+}
+
+long __wrap_syscall(long number, ...)
+{
+	const struct perf_event_attr *attr;
+	const char *perf = getenv("PERF");
+	va_list args;
+	int pid, cpu;
+
+	va_start(args, number);
+	attr = va_arg(args, const struct perf_event_attr *);
+	pid = va_arg(args, int);
+	cpu = va_arg(args, int);
+	va_end(args);
+	if (number != SYS_perf_event_open || pid || cpu != -1 ||
+	    !attr->disabled || (attr->exclude_user && attr->exclude_kernel))
+		abort();
+	if (!strcmp(perf, "none") ||
+	    (!strcmp(perf, "user") && !attr->exclude_kernel))
+		return refuse(EACCES);
+	if (!strcmp(perf, "soft") && attr->type != PERF_TYPE_SOFTWARE)
+		return refuse(ENOENT);
+	return dup(STDERR_FILENO);
+}
+
+int main(int argc, char **argv)
+{
+	event_sysfs_root(getenv("SYSFS"));
+	argv[0] = "list";
+	return cmd_list(argc, argv);
+}
