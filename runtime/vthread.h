@@ -345,9 +345,14 @@ static void __maybe_unused sw_check_callbacks(void)
 }
 
 #define SW_VECTOR(name)							\
-	{ #name "_entry", sw_on_vector_entry, true },			\
-	{ #name "_exit", sw_on_vector_exit, true }
+	{ #name "_exit", sw_on_vector_exit, true },			\
+	{ #name "_entry", sw_on_vector_entry, true }
 
+/*
+ * In this order they are hooked, and unhooked the other way round: an exit is
+ * seen of whatever was seen to be entered, or that CPU would stay within an
+ * interrupt for good.  An exit without an entry is nothing.
+ */
 static struct sw_hook {
 	const char *name;
 	void *callback;
@@ -356,10 +361,10 @@ static struct sw_hook {
 	bool on;
 } sw_hooks[] = {
 	{ "sched_switch", sw_on_switch, false },
-	{ "irq_handler_entry", sw_on_irq_entry, true },
 	{ "irq_handler_exit", sw_on_irq_exit, true },
-	{ "softirq_entry", sw_on_softirq_entry, true },
+	{ "irq_handler_entry", sw_on_irq_entry, true },
 	{ "softirq_exit", sw_on_softirq_exit, true },
+	{ "softirq_entry", sw_on_softirq_entry, true },
 #ifdef CONFIG_X86
 	/* interrupts that do not go through a handler of irq_desc */
 	SW_VECTOR(local_timer),
@@ -374,8 +379,8 @@ static struct sw_hook {
 	SW_VECTOR(threshold_apic),
 	SW_VECTOR(deferred_error_apic),
 #else
-	{ "ipi_entry", sw_on_ipi_entry, true },
 	{ "ipi_exit", sw_on_ipi_exit, true },
+	{ "ipi_entry", sw_on_ipi_entry, true },
 #endif
 };
 
@@ -390,9 +395,9 @@ static void sw_match_hook(struct tracepoint *tp, void *unused)
 
 static void sw_vthread_stop(void)
 {
-	unsigned int i;
+	unsigned int i = ARRAY_SIZE(sw_hooks);
 
-	for (i = 0; i < ARRAY_SIZE(sw_hooks); i++) {
+	while (i--) {
 		if (sw_hooks[i].on)
 			tracepoint_probe_unregister(sw_hooks[i].tp,
 						    sw_hooks[i].callback, NULL);
