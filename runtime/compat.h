@@ -38,6 +38,7 @@ typedef struct { int counter; } atomic_t;
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, v) __atomic_store_n(&(x), v, __ATOMIC_RELAXED)
 #define smp_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define cmpxchg(p, old, new) ({						\
 	__typeof__(*(p)) old_ = (old);					\
 	__atomic_compare_exchange_n(p, &old_, new, false,		\
@@ -58,7 +59,7 @@ typedef struct { int counter; } atomic_t;
 		;							\
 	v_ != (limit); })
 
-static inline unsigned int ilog2(unsigned long v)
+static inline unsigned int ilog2(u64 v)
 {
 	return 63 - __builtin_clzll(v);
 }
