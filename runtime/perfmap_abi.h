@@ -67,8 +67,8 @@ struct perf_header {
 /*
  * Histograms: eight steps for each power of two, so that the middle of a bucket
  * is at most 6.25 % from any value in it.  Values below 16 have a bucket each.
- * Behind the buckets: the sum of the values, and how many were negative, which
- * are in no bucket.
+ * Behind the buckets: the sum of the values in them, and how many values were
+ * negative, which are in no bucket and not in the sum.
  */
 #define PERFMAP_HIST_STEPS 8
 #define PERFMAP_HIST_BUCKETS 496

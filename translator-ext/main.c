@@ -7,9 +7,11 @@
 #include "config.h"
 #include "list.h"
 #include "lower.h"
+#include "metrics.h"
 #include "options.h"
 #include "run.h"
 #include "script.h"
+#include "top.h"
 
 static int finish_stdout(int status)
 {
@@ -62,13 +64,23 @@ static int run(const struct options *opts)
 	return status;
 }
 
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "list", cmd_list },
+	{ "top", cmd_top },
+	{ "metrics", cmd_metrics },
+};
+
 int main(int argc, char **argv)
 {
 	struct options opts;
 	int status;
 
-	if (argc > 1 && !strcmp(argv[1], "list"))
-		return cmd_list(argc - 1, argv + 1);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (argc > 1 && !strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
 	if (options_parse(argc, argv, &opts))
 		return 1;
 	if (opts.help) {

@@ -1,5 +1,5 @@
 # bash completion for stapwatch(1)				-*- shell-script -*-
-# Options, `list', files, and within a script the events of startwatch("...").
+# Options, commands, files, and within a script the events of startwatch("...").
 
 # The names that `stapwatch list' knows, for the --pmu of the command line.
 _stapwatch_events()
@@ -38,6 +38,33 @@ _stapwatch_script()
 	COMPREPLY=("${COMPREPLY[0]}$closing" "${COMPREPLY[0]}$closing ")
 }
 
+# For `top' and `metrics': their options, modules that have a map, files.
+_stapwatch_map()
+{
+	local options='-n -d --sort' maps
+	[[ ${COMP_WORDS[1]} == top ]] || options=--listen
+	case $prev in
+	--sort)
+		mapfile -t COMPREPLY < <(compgen -W 'name value rate' -- "$cur")
+		return
+		;;
+	-[nd] | --listen)
+		return
+		;;
+	esac
+	if [[ $cur == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+		return
+	fi
+	maps=$(compgen -G '/proc/systemtap/*/stapwatch/map')
+	maps=${maps//\/proc\/systemtap\/}
+	mapfile -t COMPREPLY < <(
+		compgen -W "${maps//\/stapwatch\/map}" -- "$cur"
+		[[ $cur != */* ]] || compgen -f -- "$cur"
+	)
+	compopt -o filenames 2>/dev/null
+}
+
 _stapwatch()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
@@ -59,6 +86,10 @@ _stapwatch()
 
 	if [[ $cur =~ (startwatch|elapsed|pmu_profile)\(\\?\"[^\"\\]*$ ]]; then
 		_stapwatch_script "$cur"
+		return
+	fi
+	if [[ ${COMP_WORDS[1]} == @(top|metrics) ]] && ((COMP_CWORD > 1)); then
+		_stapwatch_map
 		return
 	fi
 	case $prev in
@@ -89,7 +120,7 @@ _stapwatch()
 	mapfile -t COMPREPLY < <(
 		compgen -f -X '!*.stp' -- "$cur"
 		compgen -d -- "$cur"
-		((COMP_CWORD > 1)) || compgen -W list -- "$cur"
+		((COMP_CWORD > 1)) || compgen -W 'list top metrics' -- "$cur"
 	)
 	compopt -o filenames 2>/dev/null
 }

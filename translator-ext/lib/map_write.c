@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writing a map into a file; stapwatch.h says what is wanted of it. */
+#define _GNU_SOURCE	/* asprintf() */
+#define _FILE_OFFSET_BITS 64
+#include "map.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A table that never moves lets adjust() do without a lock. */
+#define MAX_EXTENTS 4096
+#define MAX_CPU_SIZE (1U << 30)
+
+struct named {
+	char *name;
+	uint32_t number;
+	enum stapwatch_kind kind;
+	bool deleted;
+};
+
+struct stapwatch_map {
+	pthread_mutex_t lock;	/* of all but the counters */
+	int fd;
+	int dir;
+	struct perf_header *page;
+	struct perf_header head;	/* what of it does not change */
+	uint32_t next;			/* number */
+	struct named *named;
+	size_t nr;
+	size_t size;
+	void *extents[MAX_EXTENTS];
+	uint32_t nr_extents;
+};
+
+/* ---- files */
+
+static void put_name(FILE *out, const struct named *in)
+{
+	const unsigned char *s = (const unsigned char *)in->name;
+
+	fprintf(out, "%u %s ", in->number,
+		in->kind == STAPWATCH_HIST ? "hist" : "counter");
+	for (; *s; s++) {
+		if (*s <= ' ' || *s == '\\' || *s == 0x7f)
+			fprintf(out, "\\x%02x", *s);
+		else
+			putc(*s, out);
+	}
+	putc('\n', out);
+}
+
+static FILE *new_file(int dir, const char *name)
+{
+	FILE *out;
+	int fd;
+
+	/* what one that died may have left */
+	unlinkat(dir, name, 0);
+	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return NULL;
+	out = fdopen(fd, "w");
+	if (!out)
+		close(fd);
+	return out;
+}
+
+#define NEW_NAMES ".names.new"
+
+/* Whole, but not yet in its place. */
+static int prepare_names(struct stapwatch_map *map)
+{
+	FILE *out = new_file(map->dir, NEW_NAMES);
+	int err = 0;
+	size_t i;
+
+	if (!out)
+		return map_fail(errno, "names: %s", strerror(errno));
+	for (i = 0; i < map->nr; i++)
+		if (!map->named[i].deleted)
+			put_name(out, &map->named[i]);
+	if (ferror(out))
+		err = EIO;
+	if (fclose(out))
+		err = errno;
+	if (!err)
+		return 0;
+	unlinkat(map->dir, NEW_NAMES, 0);
+	return map_fail(err, "names: %s", strerror(err));
+}
+
+static int place_names(struct stapwatch_map *map)
+{
+	if (!renameat(map->dir, NEW_NAMES, map->dir, "names"))
+		return 0;
+	return map_fail(errno, "names: %s", strerror(errno));
+}
+
+/* ---- growth */
+
+static int grow(struct stapwatch_map *map)
+{
+	const size_t size = map->head.extent_size;
+	uint64_t offset;
+	void *at;
+	int err;
+
+	if (map->nr_extents == MAX_EXTENTS)
+		return map_fail(ENOSPC, "map: no more than %d extents",
+				MAX_EXTENTS);
+	offset = map->head.page_size + (uint64_t)size * map->nr_extents;
+	/* a full disk must not be found out by a store */
+	err = posix_fallocate(map->fd, offset, size);
+	if (!err) {
+		at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			  map->fd, offset);
+		if (at == MAP_FAILED)
+			err = errno;
+	}
+	if (err) {
+		/* a reader goes by the size; if this fails it says so */
+		if (ftruncate(map->fd, offset))
+			return map_fail(err, "map: the file cannot be made"
+					" short again: %s", strerror(errno));
+		return map_fail(err, "map: %s", strerror(err));
+	}
+	MAP_STORE(&map->extents[map->nr_extents], at);
+	map->nr_extents++;
+	MAP_STORE(&map->page->nr_extents, map->nr_extents);
+	return 0;
+}
+
+/* ---- instances */
+
+static struct named *find_name(struct stapwatch_map *map, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < map->nr; i++)
+		if (!strcmp(map->named[i].name, name))
+			return &map->named[i];
+	return NULL;
+}
+
+/* So much of the update as readers can see, between gen1 and gen2. */
+static int publish(struct stapwatch_map *map, uint32_t next)
+{
+	struct perf_header *page = map->page;
+	int rc = 0;
+
+	if (prepare_names(map))
+		return -1;
+	__atomic_store_n(&page->gen1, page->gen1 + 1, __ATOMIC_SEQ_CST);
+	while (!rc && next > (uint64_t)map->nr_extents * map->head.cpu_counters)
+		rc = grow(map);
+	if (!rc)
+		rc = place_names(map);
+	else
+		unlinkat(map->dir, NEW_NAMES, 0);
+	if (!rc) {
+		map->next = next;
+		MAP_STORE(&page->nr_instances, next);
+	}
+	/* of what failed, nothing is left to be seen */
+	__atomic_store_n(&page->gen2, page->gen2 + 1, __ATOMIC_SEQ_CST);
+	return rc;
+}
+
+static int64_t add_again(struct stapwatch_map *map, struct named *in,
+			 enum stapwatch_kind kind)
+{
+	if (in->kind != kind)
+		return map_fail(EEXIST, "map: %s is of the other kind",
+				in->name);
+	if (in->deleted) {
+		in->deleted = false;
+		if (publish(map, map->next)) {
+			in->deleted = true;
+			return -1;
+		}
+	}
+	return in->number;
+}
+
+static int64_t add_new(struct stapwatch_map *map, const char *name,
+		       enum stapwatch_kind kind)
+{
+	const uint32_t per = map->head.cpu_counters;
+	const uint32_t len = kind == STAPWATCH_HIST ? PERFMAP_HIST_COUNTERS : 1;
+	uint64_t number = map->next;
+	struct named *more;
+	size_t size;
+
+	/* an instance is in one extent */
+	if (number % per > per - len)
+		number += per - number % per;
+	if (number + len > UINT32_MAX)
+		return map_fail(ENOSPC, "map: no more numbers");
+	if (map->nr == map->size) {
+		size = map->size ? map->size * 2 : 64;
+		more = reallocarray(map->named, size, sizeof(*more));
+		if (!more)
+			return map_fail(ENOMEM, "out of memory");
+		map->named = more;
+		map->size = size;
+	}
+	more = &map->named[map->nr];
+	*more = (struct named) {
+		.name = strdup(name),
+		.number = number,
+		.kind = kind,
+	};
+	if (!more->name)
+		return map_fail(ENOMEM, "out of memory");
+	map->nr++;
+	if (publish(map, number + len)) {
+		map->nr--;
+		free(more->name);
+		return -1;
+	}
+	return number;
+}
+
+static int64_t add(struct stapwatch_map *map, const char *name,
+		   enum stapwatch_kind kind)
+{
+	struct named *in;
+	int64_t number;
+
+	if (!*name)
+		return map_fail(EINVAL, "map: an empty name");
+	pthread_mutex_lock(&map->lock);
+	in = find_name(map, name);
+	number = in ? add_again(map, in, kind) : add_new(map, name, kind);
+	pthread_mutex_unlock(&map->lock);
+	return number;
+}
+
+int64_t stapwatch_map_add(struct stapwatch_map *map, const char *name)
+{
+	return add(map, name, STAPWATCH_COUNTER);
+}
+
+int64_t stapwatch_map_add_hist(struct stapwatch_map *map, const char *name)
+{
+	return add(map, name, STAPWATCH_HIST);
+}
+
+int stapwatch_map_del(struct stapwatch_map *map, uint32_t number)
+{
+	struct named *in = NULL;
+	size_t i;
+	int rc;
+
+	pthread_mutex_lock(&map->lock);
+	for (i = 0; i < map->nr && !in; i++)
+		if (map->named[i].number == number && !map->named[i].deleted)
+			in = &map->named[i];
+	if (in) {
+		in->deleted = true;
+		rc = publish(map, map->next);
+		if (rc)
+			in->deleted = false;
+	} else {
+		rc = map_fail(ENOENT, "map: there is no instance %u", number);
+	}
+	pthread_mutex_unlock(&map->lock);
+	return rc;
+}
+
+/* ---- counters */
+
+static void add_to(uint32_t *flag, uint64_t *counter, uint64_t delta)
+{
+#if MAP_WHOLE
+	(void)flag;
+	MAP_STORE(counter, *counter + delta);
+#else
+	uint32_t *half = (uint32_t *)counter;
+	union {
+		uint32_t half[2];
+		uint64_t whole;
+	} v = { .half = { half[0], half[1] } };
+
+	v.whole += delta;
+	MAP_STORE(flag, *flag + 1);
+	MAP_STORE(&half[0], v.half[0]);
+	MAP_STORE(&half[1], v.half[1]);
+	MAP_STORE(flag, *flag - 1);
+#endif
+}
+
+static int adjust(struct stapwatch_map *map, uint32_t number, uint32_t cpu,
+		  uint64_t delta)
+{
+	const struct perf_header *h = &map->head;
+	const uint32_t nr = number / h->cpu_counters;
+	void *extent = NULL;
+
+	if (nr < MAX_EXTENTS)
+		extent = MAP_LOAD(&map->extents[nr]);
+	if (!extent || cpu >= h->nr_cpus)
+		return map_fail(EINVAL, "map: there is no instance %u, or no"
+				" CPU %u", number, cpu);
+	add_to(map_flag(h, extent, cpu),
+	       map_counter(h, extent, cpu, number % h->cpu_counters), delta);
+	return 0;
+}
+
+int stapwatch_map_adjust(struct stapwatch_map *map, uint32_t number,
+			 uint32_t cpu, int64_t delta)
+{
+	return adjust(map, number, cpu, delta);
+}
+
+int stapwatch_map_record(struct stapwatch_map *map, uint32_t number,
+			 uint32_t cpu, int64_t value)
+{
+	const uint32_t per = map->head.cpu_counters;
+
+	if (per < PERFMAP_HIST_COUNTERS ||
+	    number % per > per - PERFMAP_HIST_COUNTERS)
+		return map_fail(EINVAL, "map: instance %u is no histogram",
+				number);
+	if (value < 0)
+		return adjust(map, number + PERFMAP_HIST_NEGATIVE, cpu, 1);
+	if (adjust(map, number + stapwatch_hist_bucket(value), cpu, 1))
+		return -1;
+	return adjust(map, number + PERFMAP_HIST_SUM, cpu, value);
+}
+
+/* ---- the map */
+
+static int fill_header(struct perf_header *h, uint32_t nr_cpus,
+		       uint32_t capacity)
+{
+	const uint64_t page = sysconf(_SC_PAGESIZE);
+	uint64_t size;
+
+	size = PERFMAP_COUNTERS_OFFSET + sizeof(uint64_t) * (uint64_t)capacity;
+	size = (size + page - 1) / page * page;
+	if (!nr_cpus || !capacity || size > MAX_CPU_SIZE ||
+	    size * nr_cpus > SIZE_MAX / 2)
+		return map_fail(EINVAL, "map: not for %u CPUs and %u counters",
+				nr_cpus, capacity);
+	*h = (struct perf_header) {
+		.version = PERF_VERSION,
+		.size = sizeof(*h),
+		.nr_cpus = nr_cpus,
+		.page_size = page,
+		.state = PERFMAP_LIVE,
+		.cpu_size = size,
+		.cpu_counters = PERFMAP_COUNTERS(size),
+		.flag_offset = PERFMAP_FLAG_OFFSET,
+		.counters_offset = PERFMAP_COUNTERS_OFFSET,
+		.extent_size = size * nr_cpus,
+	};
+	memcpy(h->magic, PERFMAP_MAGIC, sizeof(h->magic));
+	if (getrandom(&h->session, sizeof(h->session), 0) !=
+	    sizeof(h->session))
+		return map_fail(errno, "getrandom: %s", strerror(errno));
+	return 0;
+}
+
+/* In a new file, since an older one may be mapped by its readers. */
+static int make_file(struct stapwatch_map *map, const char *base,
+		     const char *new_base)
+{
+	const size_t page = map->head.page_size;
+	void *at;
+	int err;
+
+	unlinkat(map->dir, new_base, 0);
+	map->fd = openat(map->dir, new_base,
+			 O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (map->fd < 0)
+		return map_fail(errno, "%s: %s", new_base, strerror(errno));
+	err = posix_fallocate(map->fd, 0, page);
+	at = MAP_FAILED;
+	if (!err) {
+		at = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED,
+			  map->fd, 0);
+		if (at == MAP_FAILED)
+			err = errno;
+	}
+	if (!err) {
+		map->page = at;
+		*map->page = map->head;
+		if (!prepare_names(map) && !place_names(map)) {
+			if (!renameat(map->dir, new_base, map->dir, base))
+				return 0;
+			err = errno;
+		} else {
+			unlinkat(map->dir, new_base, 0);
+			return -1;
+		}
+	}
+	unlinkat(map->dir, new_base, 0);
+	return map_fail(err, "%s: %s", base, strerror(err));
+}
+
+static int make(struct stapwatch_map *map, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	char *new_base;
+	int rc;
+
+	if (!*base || !strcmp(base, "names"))
+		return map_fail(EINVAL, "%s: not a path for a map", path);
+	map->dir = map_dir(path);
+	if (map->dir < 0)
+		return -1;
+	if (asprintf(&new_base, ".%s.new", base) < 0)
+		return map_fail(ENOMEM, "out of memory");
+	rc = make_file(map, base, new_base);
+	free(new_base);
+	return rc;
+}
+
+static void release(struct stapwatch_map *map)
+{
+	uint32_t i;
+	size_t k;
+
+	for (i = 0; i < map->nr_extents; i++)
+		munmap(map->extents[i], map->head.extent_size);
+	if (map->page)
+		munmap(map->page, map->head.page_size);
+	for (k = 0; k < map->nr; k++)
+		free(map->named[k].name);
+	free(map->named);
+	if (map->fd >= 0)
+		close(map->fd);
+	if (map->dir >= 0)
+		close(map->dir);
+	pthread_mutex_destroy(&map->lock);
+	free(map);
+}
+
+struct stapwatch_map *stapwatch_map_create(const char *path, uint32_t nr_cpus,
+					   uint32_t capacity)
+{
+	struct stapwatch_map *map = calloc(1, sizeof(*map));
+	int err;
+
+	if (!map) {
+		map_fail(ENOMEM, "out of memory");
+		return NULL;
+	}
+	map->fd = -1;
+	map->dir = -1;
+	pthread_mutex_init(&map->lock, NULL);
+	if (!fill_header(&map->head, nr_cpus, capacity) && !make(map, path))
+		return map;
+	err = errno;
+	release(map);
+	errno = err;
+	return NULL;
+}
+
+void stapwatch_map_close(struct stapwatch_map *map)
+{
+	if (!map)
+		return;
+	MAP_STORE(&map->page->state, PERFMAP_ENDED);
+	release(map);
+}

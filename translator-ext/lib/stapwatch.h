@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * libstapwatch: maps of counters, read live and without a system call, and
+ * written by user programs.  See libstapwatch(3).
+ *
+ * What fails returns -1 or NULL and sets errno; stapwatch_error() has the
+ * message.  A struct stapwatch is for one thread at a time; a struct
+ * stapwatch_map may be shared, with the one rule of stapwatch_map_adjust().
+ */
+#ifndef STAPWATCH_H
+#define STAPWATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum stapwatch_kind {
+	STAPWATCH_COUNTER,
+	STAPWATCH_HIST,
+};
+
+enum stapwatch_state {
+	STAPWATCH_LIVE,
+	STAPWATCH_ENDED,	/* nothing changes any more */
+};
+
+struct stapwatch_instance {
+	uint32_t number;	/* constant for its name */
+	enum stapwatch_kind kind;
+	const char *name;
+};
+
+#define STAPWATCH_HIST_BUCKETS 496
+
+struct stapwatch_hist {
+	uint64_t buckets[STAPWATCH_HIST_BUCKETS];
+	uint64_t count;		/* of all buckets */
+	int64_t sum;		/* of the values in them */
+	uint64_t negative;	/* values that are in no bucket */
+};
+
+struct stapwatch;
+struct stapwatch_map;
+
+/**
+ * stapwatch_error - what the calling thread's last failure was
+ *
+ * Return: one line without its end; valid until the next failure
+ */
+const char *stapwatch_error(void);
+
+/* ---- reading */
+
+/**
+ * stapwatch_open - attach to a map
+ * @path: of the map; the file `names' is beside it
+ *
+ * Return: the map, for stapwatch_close(); NULL if there is none, if any field
+ * of its header does not fit the others or the file (errno EINVAL), or if an
+ * update of it does not come to its end (EBUSY)
+ */
+struct stapwatch *stapwatch_open(const char *path);
+
+/** stapwatch_close - detach; NULL is nothing to do */
+void stapwatch_close(struct stapwatch *sw);
+
+/**
+ * stapwatch_refresh - see whether instances have come or gone
+ *
+ * Makes no system call if none has.  The instances of before are replaced only
+ * by a whole new list: when this fails they stay, and so do their counters.
+ *
+ * Return: 0 if all is as it was, 1 if there is a new list; -1, with EBUSY if
+ * an update does not come to its end, as when its writer has died in it
+ */
+int stapwatch_refresh(struct stapwatch *sw);
+
+/** stapwatch_state - whether the map still has its writer */
+enum stapwatch_state stapwatch_state(const struct stapwatch *sw);
+
+/** stapwatch_nr_cpus - the highest CPU number, plus 1 */
+uint32_t stapwatch_nr_cpus(const struct stapwatch *sw);
+
+/** stapwatch_session - a number that another writer's map does not have */
+uint64_t stapwatch_session(const struct stapwatch *sw);
+
+/** stapwatch_nr - how many instances there are */
+size_t stapwatch_nr(const struct stapwatch *sw);
+
+/**
+ * stapwatch_instance - one of them
+ * @i: below stapwatch_nr(); they are in the order of their numbers
+ *
+ * Return: valid until stapwatch_refresh() returns 1; NULL if @i is too high
+ */
+const struct stapwatch_instance *stapwatch_instance(const struct stapwatch *sw,
+						    size_t i);
+
+/** stapwatch_find - the instance of that name, or NULL */
+const struct stapwatch_instance *stapwatch_find(const struct stapwatch *sw,
+						const char *name);
+
+/**
+ * stapwatch_read - a counter's value
+ * @number: of the instance
+ * @sum: the sum of all CPUs
+ *
+ * Return: 0; -1, with ENOENT if there is no such counter, EBUSY if an update of
+ * it does not come to its end
+ */
+int stapwatch_read(const struct stapwatch *sw, uint32_t number, int64_t *sum);
+
+/**
+ * stapwatch_read_cpus - a counter's value on each CPU
+ * @values: stapwatch_nr_cpus() of them
+ *
+ * Return: as stapwatch_read()
+ */
+int stapwatch_read_cpus(const struct stapwatch *sw, uint32_t number,
+			int64_t *values);
+
+/**
+ * stapwatch_read_hist - a histogram, of all CPUs together
+ *
+ * Each of its counters is exact; one value's may be read before and after it is
+ * recorded.
+ *
+ * Return: as stapwatch_read()
+ */
+int stapwatch_read_hist(const struct stapwatch *sw, uint32_t number,
+			struct stapwatch_hist *hist);
+
+/**
+ * stapwatch_read_hist_cpu - the same of one CPU; it can be added to others
+ *
+ * Return: as stapwatch_read(); EINVAL if there is no such CPU
+ */
+int stapwatch_read_hist_cpu(const struct stapwatch *sw, uint32_t number,
+			    uint32_t cpu, struct stapwatch_hist *hist);
+
+/** stapwatch_hist_bucket - the bucket that counts @value */
+unsigned int stapwatch_hist_bucket(uint64_t value);
+
+/** stapwatch_hist_low - the least value that @bucket counts */
+uint64_t stapwatch_hist_low(unsigned int bucket);
+
+/** stapwatch_hist_high - the greatest value that @bucket counts */
+uint64_t stapwatch_hist_high(unsigned int bucket);
+
+/**
+ * stapwatch_hist_quantile - the value that a share of all is not above
+ * @q: from 0 to 1
+ *
+ * Return: the middle of that value's bucket, no more than 6.25 % beside it; 0
+ * if the buckets are empty
+ */
+uint64_t stapwatch_hist_quantile(const struct stapwatch_hist *hist, double q);
+
+/* ---- writing */
+
+/**
+ * stapwatch_map_create - begin a map in a file
+ * @path: of the map, not called `names': that file is made beside it.  What
+ *	stood there is replaced, and stays as it was for those who read it.
+ * @nr_cpus: how many CPUs, threads or whatever else counts by itself
+ * @capacity: how many counters to make room for at a time
+ *
+ * Return: the map, for stapwatch_map_close(), or NULL
+ */
+struct stapwatch_map *stapwatch_map_create(const char *path, uint32_t nr_cpus,
+					   uint32_t capacity);
+
+/**
+ * stapwatch_map_add - have a counter of that name
+ *
+ * The same name gets the same number again, even after stapwatch_map_del(), and
+ * goes on from its value.
+ *
+ * Return: the instance's number, or -1: ENOSPC without room, EEXIST if the name
+ * is a histogram's
+ */
+int64_t stapwatch_map_add(struct stapwatch_map *map, const char *name);
+
+/** stapwatch_map_add_hist - the same, of a histogram */
+int64_t stapwatch_map_add_hist(struct stapwatch_map *map, const char *name);
+
+/**
+ * stapwatch_map_del - hide an instance from readers
+ *
+ * Its number stays its name's.
+ *
+ * Return: 0, or -1: ENOENT if there is none
+ */
+int stapwatch_map_del(struct stapwatch_map *map, uint32_t number);
+
+/**
+ * stapwatch_map_adjust - add to a counter
+ * @number: of a counter, from stapwatch_map_add()
+ * @cpu: below the map's number of CPUs.  No two threads may write to one CPU's
+ *	counters at the same time.
+ * @delta: what to add
+ *
+ * Makes no system call and takes no lock.
+ *
+ * Return: 0, or -1: EINVAL if there is no such counter or CPU
+ */
+int stapwatch_map_adjust(struct stapwatch_map *map, uint32_t number,
+			 uint32_t cpu, int64_t delta);
+
+/**
+ * stapwatch_map_record - count a value in a histogram
+ * @number: from stapwatch_map_add_hist()
+ *
+ * Return: as stapwatch_map_adjust()
+ */
+int stapwatch_map_record(struct stapwatch_map *map, uint32_t number,
+			 uint32_t cpu, int64_t value);
+
+/**
+ * stapwatch_map_close - tell readers that it has ended; NULL is nothing to do
+ *
+ * The files stay.
+ */
+void stapwatch_map_close(struct stapwatch_map *map);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+
+#endif
