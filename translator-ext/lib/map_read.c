@@ -2,6 +2,7 @@
 /* Reading a map; stapwatch.h says what is wanted of it. */
 #define _GNU_SOURCE	/* reallocarray() */
 #define _FILE_OFFSET_BITS 64
+#include "hist.h"
 #include "map.h"
 
 #include <fcntl.h>
@@ -767,45 +768,24 @@ int stapwatch_read_hist_cpu(const struct stapwatch *sw, uint32_t number,
 
 /* ---- histograms */
 
-#define STEP_BITS 3
-#define SINGLE (2 * PERFMAP_HIST_STEPS)	/* values with a bucket of their own */
-
-_Static_assert(1 << STEP_BITS == PERFMAP_HIST_STEPS, "steps by their bits");
-
 unsigned int stapwatch_hist_bucket(uint64_t value)
 {
-	unsigned int power;
-
-	if (value < SINGLE)
-		return value;
-	power = 63 - __builtin_clzll(value);
-	return PERFMAP_HIST_STEPS * (power - STEP_BITS) +
-	       (value >> (power - STEP_BITS));
+	return hist_bucket(value);
 }
 
 uint64_t stapwatch_hist_low(unsigned int bucket)
 {
-	unsigned int shift;
-
-	if (bucket < SINGLE)
-		return bucket;
-	if (bucket >= PERFMAP_HIST_BUCKETS)
-		return UINT64_MAX;
-	shift = bucket / PERFMAP_HIST_STEPS - 1;
-	return (uint64_t)(PERFMAP_HIST_STEPS + bucket % PERFMAP_HIST_STEPS)
-	       << shift;
+	return bucket < PERFMAP_HIST_BUCKETS ? hist_low(bucket) : UINT64_MAX;
 }
 
 uint64_t stapwatch_hist_high(unsigned int bucket)
 {
-	if (bucket >= PERFMAP_HIST_BUCKETS - 1)
-		return UINT64_MAX;
-	return stapwatch_hist_low(bucket + 1) - 1;
+	return bucket < PERFMAP_HIST_BUCKETS ? hist_high(bucket) : UINT64_MAX;
 }
 
 uint64_t stapwatch_hist_quantile(const struct stapwatch_hist *hist, double q)
 {
-	uint64_t low, seen = 0, rank;
+	uint64_t seen = 0, rank;
 	unsigned int i;
 
 	if (!hist->count)
@@ -819,6 +799,5 @@ uint64_t stapwatch_hist_quantile(const struct stapwatch_hist *hist, double q)
 		if (seen > rank)
 			break;
 	}
-	low = stapwatch_hist_low(i);
-	return low + (stapwatch_hist_high(i) - low) / 2;
+	return hist_mid(i);
 }
