@@ -329,6 +329,18 @@ static struct sw_event sw_sampled(const struct perf_event_attr *attr)
 	return ev;
 }
 
+/* Nothing else is said of it but SystemTap's error, which names no event. */
+static void sw_sampling_failed(const struct sw_event *ev, int rc)
+{
+	char *why = kmalloc(512, GFP_KERNEL);
+
+	if (why)
+		sw_why_missing(ev, rc, true, why, 512);
+	_stp_error("stapwatch: event %s cannot be sampled: %s\n", ev->name,
+		   why ?: "no memory to say why");
+	kfree(why);
+}
+
 /*
  * A perf probe that samples.  Between perf and SystemTap's handler stands
  * sample.h's; and the type may be a number that stands for an event of the
@@ -339,30 +351,26 @@ sw_sampling_create(const struct perf_event_attr *given, int cpu,
 		   struct task_struct *task, perf_overflow_handler_t handler)
 {
 	struct perf_event_attr attr = *given;
-	struct sw_event ev = sw_sampled(given);
+	const struct sw_event *native = NULL;
 	struct perf_event *e;
-	char *why;
 
 	if (attr.type >> 24 == SW_SAMPLING_MAGIC) {
 		if (attr.config >= SW_MAX_NATIVES ||
 		    !sw_natives[attr.config].name)
 			return ERR_PTR(-EINVAL);
-		ev = sw_natives[attr.config];
-		sw_pmu_describe(&ev, &attr);
-		attr.sample_type = ev.sample_type;
-		attr.freq = ev.period < 0;
-		attr.sample_period = ev.period < 0 ? -ev.period : ev.period;
+		native = &sw_natives[attr.config];
+		sw_pmu_describe(native, &attr);
+		attr.sample_type = native->sample_type;
+		attr.freq = native->period < 0;
+		attr.sample_period = abs(native->period);
 	}
 	e = perf_event_create_kernel_counter(&attr, cpu, task, sw_overflow,
 					     handler);
-	if (!IS_ERR(e))
-		return e;
-	why = kmalloc(512, GFP_KERNEL);
-	if (why)
-		sw_why_missing(&ev, PTR_ERR(e), true, why, 512);
-	_stp_error("stapwatch: event %s cannot be sampled: %s\n", ev.name,
-		   why ?: "no memory to say why");
-	kfree(why);
+	if (IS_ERR(e)) {
+		struct sw_event stock = sw_sampled(given);
+
+		sw_sampling_failed(native ?: &stock, PTR_ERR(e));
+	}
 	return e;
 }
 

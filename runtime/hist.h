@@ -87,6 +87,25 @@ static inline u64 hist_mid(unsigned int i)
 }
 
 /**
+ * hist_rank - which of a histogram's values, from the lowest, a quantile is
+ * @count: how many values there are, not 0
+ * @permille: as for hist_quantile()
+ *
+ * Context: any, NMI included.
+ * Return: 1 to @count.
+ */
+static inline u64 hist_rank(u64 count, unsigned int permille)
+{
+	u64 rank;
+
+	if (permille > 1000)
+		permille = 1000;
+	/* count * permille / 1000, rounded up, without its overflow */
+	rank = count / 1000 * permille + (count % 1000 * permille + 999) / 1000;
+	return rank ? rank : 1;
+}
+
+/**
  * hist_quantile - the value that so many of a thousand are not above
  * @buckets: the histogram; only its buckets are looked at
  * @permille: 500 for the median; above 1000 is as 1000, the highest value, and
@@ -107,12 +126,7 @@ hist_quantile(const u64 *buckets, unsigned int permille, u64 *value)
 	*value = 0;
 	if (!count)
 		return false;
-	if (permille > 1000)
-		permille = 1000;
-	/* count * permille / 1000, rounded up, without its overflow */
-	rank = count / 1000 * permille + (count % 1000 * permille + 999) / 1000;
-	if (!rank)
-		rank = 1;
+	rank = hist_rank(count, permille);
 	for (i = 0; i < PERFMAP_HIST_BUCKETS - 1 && buckets[i] < rank; i++)
 		rank -= buckets[i];
 	*value = hist_mid(i);

@@ -169,12 +169,10 @@ static s64 sw_hist_quantile(u32 number, unsigned int permille)
 		all += sw_ctr_read(number + i);
 	if (!all)
 		return -1;
-	/* the number of the value, from 1, rounded up */
-	wanted = all / 1000 * permille +
-		 DIV_ROUND_UP(all % 1000 * permille, 1000);
+	wanted = hist_rank(all, permille);
 	for (i = 0; i < PERFMAP_HIST_BUCKETS - 1; i++) {
 		below += sw_ctr_read(number + i);
-		if (below && below >= wanted)
+		if (below >= wanted)
 			break;
 	}
 	return min_t(u64, hist_mid(i), S64_MAX);
@@ -211,10 +209,18 @@ static struct sw_ctr *sw_ctr_take(enum sw_ctr_kind kind)
 	return c;
 }
 
-static void sw_gen_inc(u32 *gen)
+/* Around what changes the list of instances.  Atomic: an NMI may change it too,
+ * in between. */
+static void sw_change_begin(void)
 {
-	/* atomic: an NMI may add another instance here */
-	atomic_inc((atomic_t *)gen);
+	atomic_inc((atomic_t *)&sw_store.header->gen1);
+	smp_wmb();
+}
+
+static void sw_change_end(void)
+{
+	smp_wmb();
+	atomic_inc((atomic_t *)&sw_store.header->gen2);
 }
 
 /* Within the two generations: the map has one more. */
@@ -266,26 +272,22 @@ static s64 perf_add(const char *name, enum sw_ctr_kind kind)
 				new->hash = hash;
 				memcpy(new->name, name, len);
 			}
-			sw_gen_inc(&sw_store.header->gen1);
-			smp_wmb();
+			sw_change_begin();
 			c = cmpxchg(place, NULL, new);
 			if (!c) {
 				sw_ctr_publish(new);
 				c = new;
 			}
-			smp_wmb();
-			sw_gen_inc(&sw_store.header->gen2);
+			sw_change_end();
 		}
 		if (!sw_ctr_named(c, hash, name, len))
 			continue;
 		if (c->kind != kind)
 			return -EEXIST;
 		if (unlikely(!READ_ONCE(c->shown))) {
-			sw_gen_inc(&sw_store.header->gen1);
-			smp_wmb();
+			sw_change_begin();
 			sw_ctr_publish(c);
-			smp_wmb();
-			sw_gen_inc(&sw_store.header->gen2);
+			sw_change_end();
 		}
 		return c->number;
 	}
@@ -308,11 +310,9 @@ static void perf_del(u32 number)
 		at = sw_store.counters + extent - sw_ctr_extents();
 	if (!sw_store.ctrs[at].name[0])
 		return;
-	sw_gen_inc(&sw_store.header->gen1);
-	smp_wmb();
+	sw_change_begin();
 	WRITE_ONCE(sw_store.ctrs[at].shown, false);
-	smp_wmb();
-	sw_gen_inc(&sw_store.header->gen2);
+	sw_change_end();
 }
 
 /* ---- the files */
