@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The trace of a profile: the one definition, for the probe module that writes
+ * it and for who reads it.
+ *
+ * A trace is a stream of records, each a struct trace_record and what its type
+ * says, in the byte order of the machine that wrote it, at any place of the
+ * stream: what a script prints besides may stand between records, and a reader
+ * goes on at the next mark.  Sizes are multiples of eight; text is ended by a 0
+ * and filled up with more.  TRACE_HEAD comes first.  Each CPU numbers its
+ * records one after the other, so a gap tells how many are missing.
+ *
+ * Records of several CPUs are not in the order of time; what follows a
+ * TRACE_ROUND is not older than that round's time.  A stack may come after
+ * samples that name it.  At the end each CPU has a TRACE_END, whose counts add
+ * up: taken = written + lost, whatever the reason.  A stream without them was
+ * cut off.
+ */
+#ifndef STAPWATCH_TRACE_ABI_H
+#define STAPWATCH_TRACE_ABI_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
+#include <stdint.h>
+#endif
+
+#define TRACE_MARK 0xf7545753u		/* no text in UTF-8 */
+#define TRACE_VERSION 1
+#define TRACE_MAX_SIZE 65536		/* of a record */
+
+enum trace_type {
+	TRACE_HEAD = 1,
+	TRACE_EVENT,		/* before samples of it */
+	TRACE_COUNT,		/* the name of a count that samples carry */
+	TRACE_SAMPLE,
+	TRACE_STACK,
+	TRACE_COMM,
+	TRACE_FORK,
+	TRACE_EXIT,
+	TRACE_MMAP,
+	TRACE_MODULE,
+	TRACE_ROUND,
+	TRACE_END,
+};
+
+struct trace_record {
+	uint32_t mark;			/* TRACE_MARK */
+	uint16_t type;
+	uint16_t cpu;			/* who wrote it */
+	uint32_t size;			/* with this header */
+	uint32_t seq;			/* from 0, for each CPU; wraps */
+	uint64_t time;			/* ns, one clock for all CPUs */
+};
+
+#define TRACE_BUILD_ID 20		/* shorter ones end in zeros */
+
+struct trace_head {
+	struct trace_record r;
+	uint32_t version;		/* TRACE_VERSION */
+	uint32_t size;			/* of this structure, without release */
+	uint32_t machine;		/* ELF's e_machine */
+	uint32_t page_size;
+	uint32_t nr_cpus;		/* the highest number, plus 1 */
+	uint32_t pad;
+	uint64_t session;		/* another one for each trace */
+	uint64_t realtime;		/* ns since 1970, at r.time */
+	uint64_t stext;			/* address of _stext; 0: not known */
+	uint8_t build_id[TRACE_BUILD_ID]; /* the kernel's; 0: not known */
+	uint32_t pad2;
+	char release[];			/* the kernel's */
+};
+
+#define TRACE_EVENT_HZ 1		/* `every' is samples a second */
+
+struct trace_event {
+	struct trace_record r;
+	uint32_t event;			/* its number, from 0 */
+	uint32_t flags;
+	uint64_t every;			/* events or, by flag, a second */
+	char name[];
+};
+
+struct trace_count {
+	struct trace_record r;
+	uint32_t count;			/* its number, from 0 */
+	uint32_t pad;
+	char name[];
+};
+
+/* Who was interrupted */
+#define TRACE_USER 1			/* else the kernel */
+#define TRACE_EXACT_IP 2		/* the PMU's own, without skid */
+#define TRACE_NMI 4
+#define TRACE_NO_KSTACK 8		/* asked for, but the table was full */
+#define TRACE_NO_USTACK 16
+
+/* What follows a sample, each 8 bytes, in this order */
+#define TRACE_HAS_ADDR 1
+#define TRACE_HAS_LATENCY 2		/* perf's weight */
+#define TRACE_HAS_DATA_SRC 4		/* union perf_mem_data_src */
+
+struct trace_sample {
+	struct trace_record r;
+	uint32_t pid;			/* thread group; 0: idle */
+	uint32_t tid;
+	uint64_t ip;
+	uint64_t period;		/* events since the sample before */
+	uint16_t event;
+	uint16_t flags;			/* TRACE_USER ... */
+	uint16_t has;			/* TRACE_HAS_... */
+	uint8_t nr_counts;		/* then these, by number */
+	uint8_t nr_branches;		/* then these, newest first */
+	uint32_t kstack;		/* a stack's number; 0: none */
+	uint32_t ustack;
+	uint64_t more[];
+};
+
+struct trace_branch {
+	uint64_t from;
+	uint64_t to;
+	uint64_t flags;			/* as perf_branch_entry's */
+};
+
+#define TRACE_STACK_USER 1
+#define TRACE_STACK_CUT 2		/* there were more callers */
+
+struct trace_stack {
+	struct trace_record r;
+	uint32_t stack;			/* its number, from 1 */
+	uint32_t flags;
+	uint32_t nr;
+	uint32_t pad;
+	uint64_t ip[];			/* innermost first: where it is, and
+					 * then return addresses */
+};
+
+#define TRACE_COMM_EXEC 1		/* a new program: maps are gone */
+
+struct trace_comm {
+	struct trace_record r;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t flags;
+	uint32_t pad;
+	char comm[16];
+};
+
+/* A thread (pid == parent_pid), or a process, which has its parent's maps. */
+struct trace_fork {
+	struct trace_record r;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t parent_pid;
+	uint32_t parent_tid;
+};
+
+struct trace_exit {
+	struct trace_record r;
+	uint32_t pid;
+	uint32_t tid;
+};
+
+#define TRACE_MMAP_BUILD_ID 1
+#define TRACE_MMAP_DELETED 2		/* the file had no name any more */
+#define TRACE_MMAP_START 4		/* was there when the trace began */
+
+/* Executable memory; without a file its path is empty, or [vdso] and such. */
+struct trace_mmap {
+	struct trace_record r;
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t addr;
+	uint64_t len;
+	uint64_t offset;		/* in the file, bytes */
+	uint64_t inode;
+	uint32_t dev_major;
+	uint32_t dev_minor;
+	uint32_t mnt_ns;		/* the mount namespace's inode number */
+	uint32_t flags;
+	uint8_t build_id[TRACE_BUILD_ID];
+	uint32_t pad;
+	char path[];
+};
+
+struct trace_module {
+	struct trace_record r;
+	uint64_t addr;			/* of its text */
+	uint64_t len;
+	uint8_t build_id[TRACE_BUILD_ID];
+	uint32_t flags;			/* 1: it has a build_id */
+	char name[];
+};
+
+struct trace_round {
+	struct trace_record r;
+	uint64_t oldest;		/* what follows is not older */
+};
+
+/* All since the trace began, of the CPU r.cpu. */
+struct trace_end {
+	struct trace_record r;
+	uint64_t taken;			/* samples: taken = written + lost_* */
+	uint64_t written;
+	uint64_t lost_full;		/* the buffer was full */
+	uint64_t lost_nested;		/* within the writing of another */
+	uint64_t lost_skipped;		/* SystemTap ran no handler */
+	uint64_t no_stack;		/* written without: table was full */
+	uint64_t other_lost;		/* records that are not samples */
+};
+
+#endif
