@@ -14,6 +14,7 @@
 #include <linux/cache.h>
 #include <linux/compiler.h>
 #include <linux/log2.h>
+#include <linux/math64.h>
 #include <linux/types.h>
 
 #else
@@ -58,6 +59,17 @@ typedef struct { int counter; } atomic_t;
 			__ATOMIC_RELAXED))				\
 		;							\
 	v_ != (limit); })
+
+static inline u64 div64_u64_rem(u64 a, u64 b, u64 *rest)
+{
+	*rest = a % b;
+	return a / b;
+}
+
+static inline u64 div64_u64(u64 a, u64 b)
+{
+	return a / b;
+}
 
 static inline unsigned int ilog2(u64 v)
 {

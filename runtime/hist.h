@@ -7,9 +7,9 @@
  * bucket is at most 6.25 % from any value that falls into it: a bucket is as
  * wide as an eighth of its lower bound, or less.
  *
- * Who may run what: everything but hist_bars(), which is for user space, in any
- * context, NMI included.  Nothing here sleeps, takes a lock or runs through
- * more than the buckets.  Whoever looks at a histogram that is in use looks at
+ * Who may run what: everything in any context, NMI included; what draws is for
+ * where SystemTap's handlers may print.  Nothing here sleeps, takes a lock or
+ * runs through more than the buckets.  Whoever looks at a histogram that is in use looks at
  * a copy of his own: the functions take the numbers to stay.
  */
 #ifndef STAPWATCH_HIST_H
@@ -18,8 +18,11 @@
 #include "compat.h"
 #include "perfmap_abi.h"
 
-#ifndef __KERNEL__
+#ifdef __KERNEL__
+#include <linux/string.h>
+#else
 #include <stdio.h>
+#include <string.h>
 #endif
 
 /**
@@ -96,12 +99,12 @@ static inline u64 hist_mid(unsigned int i)
  */
 static inline u64 hist_rank(u64 count, unsigned int permille)
 {
-	u64 rank;
+	u64 rest, rank = div64_u64_rem(count, 1000, &rest);
 
 	if (permille > 1000)
 		permille = 1000;
 	/* count * permille / 1000, rounded up, without its overflow */
-	rank = count / 1000 * permille + (count % 1000 * permille + 999) / 1000;
+	rank = rank * permille + ((u32)rest * permille + 999) / 1000;
 	return rank ? rank : 1;
 }
 
@@ -150,13 +153,35 @@ static inline void hist_merge(u64 *into, const u64 *from)
 		into[i] += from[i];
 }
 
-#ifndef __KERNEL__
-
 /* Rows of bars: negative values, 0, and one for each power of two. */
 #define HIST_ROWS 66
 #define HIST_BAR 50
 /* empty rows that are shown beside others */
 #define HIST_MARGIN 2
+/* a label, a bar and a count, of 20 characters at most each */
+#define HIST_LINE (HIST_BAR + 48)
+
+#ifdef __KERNEL__
+typedef void hist_out;
+#define hist_put(out, line) ((void)(out), _stp_print(line))
+#else
+typedef FILE hist_out;
+#define hist_put(out, line) ((void)fputs(line, out))
+#endif
+
+/**
+ * hist_row - the row that a bucket is drawn in
+ * @i: the bucket; -1 for negative values
+ *
+ * Context: any, NMI included.
+ * Return: 0 to HIST_ROWS - 1.
+ */
+static inline unsigned int hist_row(int i)
+{
+	if (i <= 0)
+		return i + 1;
+	return ilog2(hist_low(i)) + 2;
+}
 
 /* A row's label; returns its width. */
 static inline int hist_label(char *label, size_t size, unsigned int row)
@@ -179,69 +204,102 @@ hist_row_elided(const u64 *rows, unsigned int row, unsigned int first,
 	return true;
 }
 
-/**
- * hist_bars - draw a histogram as text, as SystemTap's @hist_log does
- * @out: where to
- * @h: the histogram, whole
- *
- * One row for each power of two, beginning at that value; a tilde stands for
- * empty rows that are left out.  If there were negative values, a row <0 comes
- * before the others.
- */
-static inline void hist_bars(FILE *out, const u64 *h)
+/* The first and the last row to draw, and the largest count. */
+static inline u64
+hist_extent(const u64 *rows, unsigned int *first, unsigned int *last)
 {
-	unsigned int first = HIST_ROWS, last = 0, i, j;
-	u64 rows[HIST_ROWS] = { h[PERFMAP_HIST_NEGATIVE] };
-	u64 most = 0, scale;
-	int width = sizeof("value") - 1, count_width;
-	bool elided = false;
-	char label[24];
+	unsigned int i;
+	u64 most = 0;
 
-	for (i = 0; i < PERFMAP_HIST_BUCKETS; i++)
-		rows[i ? ilog2(hist_low(i)) + 2 : 1] += h[i];
+	*first = HIST_ROWS;
+	*last = 0;
 	for (i = 0; i < HIST_ROWS; i++) {
 		if (!rows[i])
 			continue;
-		if (first == HIST_ROWS)
-			first = i;
-		last = i;
+		if (*first == HIST_ROWS)
+			*first = i;
+		*last = i;
 		if (rows[i] > most)
 			most = rows[i];
 	}
 	/* the rows of no negative values are not there to be shown */
 	for (i = 0; i < HIST_MARGIN; i++) {
-		if (first > 1)
-			first--;
-		if (last < HIST_ROWS - 1)
-			last++;
+		if (*first > 1)
+			--*first;
+		if (*last < HIST_ROWS - 1)
+			++*last;
 	}
-	scale = most <= HIST_BAR ? 1 : (most - 1) / HIST_BAR + 1;
-	count_width = snprintf(NULL, 0, "%llu", (unsigned long long)most);
+	return most;
+}
+
+/**
+ * hist_draw - draw rows of a histogram as text, as SystemTap's @hist_log does
+ * @out: where to; in the kernel it is the handler's output
+ * @rows: how many values there are in each row
+ *
+ * One row for each power of two, beginning at that value; a tilde stands for
+ * empty rows that are left out.  If there were negative values, a row <0 comes
+ * before the others.
+ *
+ * Context: where a handler may print.
+ */
+static inline void hist_draw(hist_out *out, const u64 *rows)
+{
+	int width = sizeof("value") - 1, count_width, n;
+	unsigned int first, last, i, bar;
+	char line[HIST_LINE], label[24];
+	bool elided = false;
+	u64 most, scale;
+
+	most = hist_extent(rows, &first, &last);
+	scale = most <= HIST_BAR ? 1 : div64_u64(most - 1, HIST_BAR) + 1;
+	count_width = snprintf(line, sizeof(line), "%llu",
+			       (unsigned long long)most);
 	if (most && hist_label(label, sizeof(label), last) > width)
 		width = hist_label(label, sizeof(label), last);
 
-	fprintf(out, "%*s |", width, "value");
-	for (i = 0; i < HIST_BAR; i++)
-		putc('-', out);
-	fputs(" count\n", out);
+	n = snprintf(line, sizeof(line), "%*s |", width, "value");
+	memset(line + n, '-', HIST_BAR);
+	snprintf(line + n + HIST_BAR, sizeof(line) - n - HIST_BAR, " count\n");
+	hist_put(out, line);
 	for (i = first; most && i <= last; i++) {
-		u64 bar = rows[i] / scale;
-
 		if (hist_row_elided(rows, i, first, last)) {
 			elided = true;
 			continue;
 		}
-		if (elided)
-			fprintf(out, "%*s ~\n", width, "");
+		if (elided) {
+			snprintf(line, sizeof(line), "%*s ~\n", width, "");
+			hist_put(out, line);
+		}
 		elided = false;
 		hist_label(label, sizeof(label), i);
-		fprintf(out, "%*s |", width, label);
-		for (j = 0; j < bar; j++)
-			putc('@', out);
-		fprintf(out, "%*llu\n", (int)(HIST_BAR - bar) + 1 + count_width,
-			(unsigned long long)rows[i]);
+		bar = div64_u64(rows[i], scale);
+		n = snprintf(line, sizeof(line), "%*s |", width, label);
+		memset(line + n, '@', bar);
+		n += bar;
+		snprintf(line + n, sizeof(line) - n, "%*llu\n",
+			 (int)(HIST_BAR - bar) + 1 + count_width,
+			 (unsigned long long)rows[i]);
+		hist_put(out, line);
 	}
-	putc('\n', out);
+	hist_put(out, "\n");
+}
+
+#ifndef __KERNEL__
+
+/**
+ * hist_bars - draw a histogram, as hist_draw() does
+ * @out: where to
+ * @h: the histogram, whole
+ */
+static inline void hist_bars(FILE *out, const u64 *h)
+{
+	u64 rows[HIST_ROWS] = { h[PERFMAP_HIST_NEGATIVE] };
+	int i;
+
+	for (i = 0; i < PERFMAP_HIST_BUCKETS; i++)
+		rows[hist_row(i)] += h[i];
+	hist_draw(out, rows);
 }
 
 #endif

@@ -178,6 +178,20 @@ static s64 sw_hist_quantile(u32 number, unsigned int permille)
 	return min_t(u64, hist_mid(i), S64_MAX);
 }
 
+/**
+ * sw_hist_print - draw a histogram into the handler's output
+ * Context: where a handler may print.
+ */
+static void sw_hist_print(u32 number)
+{
+	u64 rows[HIST_ROWS] = { sw_ctr_read(number + PERFMAP_HIST_NEGATIVE) };
+	int i;
+
+	for (i = 0; i < PERFMAP_HIST_BUCKETS; i++)
+		rows[hist_row(i)] += sw_ctr_read(number + i);
+	hist_draw(NULL, rows);
+}
+
 /* ---- instances */
 
 static u32 sw_ctr_hash(const char *name, size_t len)
