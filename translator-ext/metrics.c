@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stapwatch metrics: the counters of maps, as OpenMetrics text.
+ * stapwatch metrics: the counters of maps, as OpenMetrics text, or in the older
+ * format of Prometheus for what does not read that.
  *
  * A name like vfs.read.bytes{dev="sda"} is a metric family and labels.  A
  * family stands in one piece, so all is gathered first and printed then.
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #ifdef HAVE_MICROHTTPD
 #include <microhttpd.h>
@@ -29,8 +31,10 @@
 #include "maps.h"
 #include "stapwatch.h"
 
-#define CONTENT_TYPE \
-	"application/openmetrics-text; version=1.0.0; charset=utf-8"
+enum format {
+	OPENMETRICS,
+	PROMETHEUS,		/* text format 0.0.4 */
+};
 
 struct label {
 	char *name;
@@ -39,6 +43,7 @@ struct label {
 
 /* What a map's name says, in OpenMetrics' letters. */
 struct parsed {
+	char *shown;		/* the family as the map has it */
 	char *family;
 	struct label *labels;	/* sorted by their names */
 	size_t nr;
@@ -54,6 +59,7 @@ struct metric {
 
 struct family {
 	char *name;
+	char *shown;		/* as the map has the first one's */
 	enum stapwatch_kind kind;
 };
 
@@ -118,7 +124,8 @@ static size_t utf8_length(const char *text)
 	return len;
 }
 
-static void escape_value(struct buf *out, const char *s)
+/* @quote: what a double quote is written as */
+static void escape(struct buf *out, const char *s, const char *quote)
 {
 	size_t len;
 
@@ -128,8 +135,10 @@ static void escape_value(struct buf *out, const char *s)
 			buf_puts(out, "\xef\xbf\xbd");	/* U+FFFD */
 		else if (*s == '\n')
 			buf_puts(out, "\\n");
-		else if (*s == '"' || *s == '\\')
-			buf_printf(out, "\\%c", *s);
+		else if (*s == '\\')
+			buf_puts(out, "\\\\");
+		else if (*s == '"')
+			buf_puts(out, quote);
 		else
 			buf_add(out, s, len);
 		s += len ? len : 1;
@@ -168,6 +177,7 @@ static void parsed_free(struct parsed *p)
 	}
 	free(p->labels);
 	free(p->family);
+	free(p->shown);
 	*p = (struct parsed) { 0 };
 }
 
@@ -226,6 +236,7 @@ static void parse_name(const char *name, enum stapwatch_kind kind,
 		else
 			parsed_free(p);
 	}
+	p->shown = xstrndup(name, len);
 	p->family = sanitise(name, len);
 	len = strlen(p->family);
 	/* _total is put behind it, and once is enough */
@@ -246,7 +257,7 @@ static char *labels_text(const struct parsed *p, enum stapwatch_kind kind)
 		if (kind == STAPWATCH_HIST && !strcmp(name, "le"))
 			name = "exported_le";
 		buf_printf(&out, "%s%s=\"", i ? "," : "", name);
-		escape_value(&out, p->labels[i].value);
+		escape(&out, p->labels[i].value, "\\\"");
 		buf_puts(&out, "\"");
 	}
 	return buf_take(&out);
@@ -342,23 +353,25 @@ static void claim(struct metrics *m, size_t family)
 }
 
 /* Returns -1 if the name is taken by something else. */
-static int find_family(struct metrics *m, const char *name,
+static int find_family(struct metrics *m, const struct parsed *p,
 		       enum stapwatch_kind kind, size_t *family)
 {
-	const struct claim key = { .name = (char *)name };
+	const struct claim key = { .name = p->family };
 	struct claim **found = tfind(&key, &m->claims, by_claim);
 	struct family *f;
 
 	if (found) {
 		f = &m->families[(*found)->family];
 		*family = (*found)->family;
-		return strcmp(f->name, name) || f->kind != kind ? -1 : 0;
+		return strcmp(f->name, p->family) || f->kind != kind ? -1 : 0;
 	}
-	if (clashes(m, name, kind))
+	if (clashes(m, p->family, kind))
 		return -1;
 	m->families = xrealloc(m->families,
 			       (m->nr_families + 1) * sizeof(*m->families));
-	m->families[m->nr_families] = (struct family) { xstrdup(name), kind };
+	m->families[m->nr_families] = (struct family) {
+		xstrdup(p->family), xstrdup(p->shown), kind,
+	};
 	*family = m->nr_families++;
 	claim(m, *family);
 	return 0;
@@ -404,7 +417,7 @@ static int add_instance(struct metrics *m, const struct stapwatch *sw,
 	new.labels = labels_text(&p, in->kind);
 	if (!new.hist && new.value < 0)
 		why = "negative, which no counter of OpenMetrics is";
-	else if (find_family(m, p.family, in->kind, &new.family))
+	else if (find_family(m, &p, in->kind, &new.family))
 		why = "another kind of metric has this name";
 	else if (!is_first(m, &p, new.labels))
 		why = "another one has this name and these labels";
@@ -453,8 +466,10 @@ static void metrics_free(struct metrics *m)
 		free(m->metrics[i].shown);
 		free(m->metrics[i].hist);
 	}
-	for (i = 0; i < m->nr_families; i++)
+	for (i = 0; i < m->nr_families; i++) {
 		free(m->families[i].name);
+		free(m->families[i].shown);
+	}
 	free(m->metrics);
 	free(m->families);
 	tdestroy(m->claims, free_claim);
@@ -520,7 +535,21 @@ static int by_family(const void *a, const void *b)
 	return strcmp(x->labels, y->labels);
 }
 
-static void put_all(struct buf *out, struct metrics *m)
+/* OpenMetrics has a counter's name without the suffix of its samples. */
+static void put_family(struct buf *out, const struct family *f,
+		       enum format format)
+{
+	const bool counter = f->kind == STAPWATCH_COUNTER;
+	const char *suffix = counter && format == PROMETHEUS ? "_total" : "";
+	const char *kind = counter ? "counter" : "histogram";
+
+	buf_printf(out, "# HELP %s%s The %s ", f->name, suffix, kind);
+	escape(out, f->shown, format == PROMETHEUS ? "\"" : "\\\"");
+	buf_printf(out, " of a script.\n# TYPE %s%s %s\n", f->name, suffix,
+		   kind);
+}
+
+static void put_all(struct buf *out, struct metrics *m, enum format format)
 {
 	const struct metric *metric;
 	const struct family *f;
@@ -532,8 +561,7 @@ static void put_all(struct buf *out, struct metrics *m)
 		metric = &m->metrics[i];
 		f = &m->families[metric->family];
 		if (!i || metric->family != metric[-1].family)
-			buf_printf(out, "# TYPE %s %s\n", f->name,
-				   metric->hist ? "histogram" : "counter");
+			put_family(out, f, format);
 		if (metric->hist) {
 			put_hist(out, f->name, metric);
 		} else {
@@ -542,14 +570,16 @@ static void put_all(struct buf *out, struct metrics *m)
 			buf_printf(out, "%" PRId64 "\n", metric->value);
 		}
 	}
-	buf_puts(out, "# EOF\n");
+	if (format == OPENMETRICS)
+		buf_puts(out, "# EOF\n");
 }
 
 /*
  * Opened anew each time, as a module may go and come again.  What can be read
  * is printed even if not all can; returns -1 then.
  */
-static int collect(struct buf *out, char *const *maps, int nr)
+static int collect(struct buf *out, enum format format, char *const *maps,
+		   int nr)
 {
 	struct map_paths all = { 0 };
 	struct metrics m = { 0 };
@@ -572,16 +602,16 @@ static int collect(struct buf *out, char *const *maps, int nr)
 	if (m.skipped)
 		fprintf(stderr, "stapwatch metrics: skipped in all: %zu\n",
 			m.skipped);
-	put_all(out, &m);
+	put_all(out, &m, format);
 	maps_free(&all);
 	metrics_free(&m);
 	return rc || (!nr && !all.nr) ? -1 : 0;
 }
 
-static int print(char *const *maps, int nr)
+static int print(enum format format, char *const *maps, int nr)
 {
 	struct buf out = { 0 };
-	int status = collect(&out, maps, nr) ? 1 : 0;
+	int status = collect(&out, format, maps, nr) ? 1 : 0;
 
 	fwrite(out.s, 1, out.len, stdout);
 	free(out.s);
@@ -607,6 +637,71 @@ struct server {
 	int nr;
 };
 
+/* The first parameter q of a media range, in thousandths; 1000 without. */
+static int parse_weight(const char *s, const char *end)
+{
+	int weight = 0, digit;
+
+	while ((s = memchr(s, ';', end - s))) {
+		s += 1 + strspn(s + 1, " \t");
+		if (strncasecmp(s, "q=", 2))
+			continue;
+		s += 2;
+		for (digit = 1000; digit && is_digit(*s); digit /= 10) {
+			weight += (*s++ - '0') * digit;
+			s += digit == 1000 && *s == '.';
+		}
+		return weight;
+	}
+	return 1000;
+}
+
+/*
+ * What @accept says of a media type: the weight of the most exact range that
+ * has it, 0 for none.  @named: whether that range is the type itself.
+ */
+static int weight_of(const char *accept, const char *type, bool *named)
+{
+	const size_t slash = strcspn(type, "/") + 1;
+	int weight = 0, exact = 0, now, w;
+	const char *end;
+	size_t len;
+
+	for (; *accept; accept = *end ? end + 1 : end) {
+		accept += strspn(accept, " \t");
+		end = accept + strcspn(accept, ",");
+		len = strcspn(accept, "; \t,");
+		if (len == strlen(type) && !strncasecmp(accept, type, len))
+			now = 3;
+		else if (len == slash + 1 && accept[slash] == '*' &&
+			 !strncasecmp(accept, type, slash))
+			now = 2;
+		else
+			now = len == 3 && !strncmp(accept, "*/*", len);
+		if (!now || now < exact)
+			continue;
+		w = parse_weight(accept, end);
+		weight = now > exact || w > weight ? w : weight;
+		exact = now;
+	}
+	*named = exact == 3;
+	return weight;
+}
+
+/* Who does not speak of OpenMetrics may not know it. */
+static enum format choose_format(const char *accept)
+{
+	bool named, other;
+	int weight;
+
+	if (!accept)
+		return PROMETHEUS;
+	weight = weight_of(accept, "application/openmetrics-text", &named);
+	return named && weight &&
+	       weight >= weight_of(accept, "text/plain", &other)
+		? OPENMETRICS : PROMETHEUS;
+}
+
 static mhd_result reply(struct MHD_Connection *connection, unsigned int status,
 			struct buf *text, const char *type)
 {
@@ -621,6 +716,8 @@ static mhd_result reply(struct MHD_Connection *connection, unsigned int status,
 	MHD_add_response_header(response, "Content-Type", type);
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		MHD_add_response_header(response, "Allow", "GET, HEAD");
+	if (status == MHD_HTTP_OK)
+		MHD_add_response_header(response, "Vary", "Accept");
 	rc = MHD_queue_response(connection, status, response);
 	MHD_destroy_response(response);
 	return rc;
@@ -632,8 +729,14 @@ static mhd_result answer(void *arg, struct MHD_Connection *connection,
 			 const char *version, const char *data, size_t *size,
 			 void **state)
 {
+	static const char *const types[] = {
+		[OPENMETRICS] = "application/openmetrics-text; version=1.0.0;"
+				" charset=utf-8",
+		[PROMETHEUS] = "text/plain; version=0.0.4; charset=utf-8",
+	};
 	const struct server *s = arg;
 	struct buf text = { 0 };
+	enum format format;
 
 	(void)version;
 	(void)data;
@@ -649,13 +752,16 @@ static mhd_result answer(void *arg, struct MHD_Connection *connection,
 		return reply(connection, MHD_HTTP_NOT_FOUND, &text,
 			     "text/plain");
 	}
-	if (collect(&text, s->maps, s->nr)) {
+	format = choose_format(MHD_lookup_connection_value(connection,
+							   MHD_HEADER_KIND,
+							   "Accept"));
+	if (collect(&text, format, s->maps, s->nr)) {
 		text.len = 0;
 		buf_puts(&text, "a map cannot be read\n");
 		return reply(connection, MHD_HTTP_SERVICE_UNAVAILABLE, &text,
 			     "text/plain");
 	}
-	return reply(connection, MHD_HTTP_OK, &text, CONTENT_TYPE);
+	return reply(connection, MHD_HTTP_OK, &text, types[format]);
 }
 
 /* ADDR:PORT, [ADDR]:PORT or :PORT; -1 after a message. */
@@ -756,24 +862,35 @@ int cmd_metrics(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "listen", required_argument, NULL, 'l' },
+		{ "prometheus", no_argument, NULL, 'p' },
 		{ NULL, 0, NULL, 0 },
 	};
+	enum format format = OPENMETRICS;
 	const char *listen = NULL;
 	int c;
 
 	optind = 0;	/* the command line's own options were read before */
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, ":", options, NULL)) >= 0) {
-		if (c != 'l') {
+		if (c == 'l') {
+			listen = optarg;
+		} else if (c == 'p') {
+			format = PROMETHEUS;
+		} else {
 			fprintf(stderr, "stapwatch metrics: option %s %s;"
-				" there is --listen ADDR:PORT\n",
-				argv[optind - 1],
+				" there are --listen ADDR:PORT and"
+				" --prometheus\n", argv[optind - 1],
 				c == ':' ? "wants a value" : "is not known");
 			return 1;
 		}
-		listen = optarg;
 	}
-	if (listen)
-		return serve(listen, argv + optind, argc - optind);
-	return print(argv + optind, argc - optind);
+	if (!listen)
+		return print(format, argv + optind, argc - optind);
+	if (format != OPENMETRICS) {
+		fputs("stapwatch metrics: --listen and --prometheus exclude"
+		      " each other: who asks over HTTP says which format\n",
+		      stderr);
+		return 1;
+	}
+	return serve(listen, argv + optind, argc - optind);
 }

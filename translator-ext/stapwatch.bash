@@ -42,7 +42,7 @@ _stapwatch_script()
 _stapwatch_map()
 {
 	local options='-n -d --sort' maps
-	[[ ${COMP_WORDS[1]} == top ]] || options=--listen
+	[[ ${COMP_WORDS[1]} == top ]] || options='--listen --prometheus'
 	case $prev in
 	--sort)
 		mapfile -t COMPREPLY < <(compgen -W 'name value rate' -- "$cur")
