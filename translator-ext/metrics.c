@@ -393,25 +393,19 @@ static bool is_first(struct metrics *m, const struct parsed *p,
 	return false;
 }
 
-static int read_value(const struct stapwatch *sw,
-		      const struct stapwatch_instance *in, struct metric *new)
-{
-	if (in->kind == STAPWATCH_COUNTER)
-		return stapwatch_read(sw, in->number, &new->value);
-	new->hist = xmalloc(sizeof(*new->hist));
-	return stapwatch_read_hist(sw, in->number, new->hist);
-}
-
 static int add_instance(struct metrics *m, const struct stapwatch *sw,
-			const struct stapwatch_instance *in)
+			const struct stapwatch_instance *in, int64_t value)
 {
-	struct metric new = { 0 };
+	struct metric new = { .value = value };
 	const char *why = NULL;
 	struct parsed p;
 
-	if (read_value(sw, in, &new)) {
-		free(new.hist);
-		return -1;
+	if (in->kind == STAPWATCH_HIST) {
+		new.hist = xmalloc(sizeof(*new.hist));
+		if (stapwatch_read_hist(sw, in->number, new.hist)) {
+			free(new.hist);
+			return -1;
+		}
 	}
 	parse_name(in->name, in->kind, &p);
 	new.labels = labels_text(&p, in->kind);
@@ -441,14 +435,18 @@ static int add_map(struct metrics *m, const char *path)
 {
 	struct stapwatch *sw = stapwatch_open(path);
 	const struct stapwatch_instance *in;
+	int64_t *sums;
 	int rc = -1;
 	size_t i;
 
 	if (sw) {
-		for (i = 0, rc = 0; !rc && i < stapwatch_nr(sw); i++) {
+		sums = xmalloc(stapwatch_nr(sw) * sizeof(*sums));
+		rc = stapwatch_read_all(sw, sums);
+		for (i = 0; !rc && i < stapwatch_nr(sw); i++) {
 			in = stapwatch_instance(sw, i);
-			rc = add_instance(m, sw, in);
+			rc = add_instance(m, sw, in, sums[i]);
 		}
+		free(sums);
 	}
 	if (rc)
 		fprintf(stderr, "stapwatch metrics: %s: %s\n", path,

@@ -53,16 +53,34 @@ static inline uint64_t map_load64(const uint64_t *p)
 #define MAP_SPINS 1000		/* an update takes no longer */
 #define MAP_NAPS 200		/* unless its writer was scheduled away */
 
+#define MAP_TOGETHER 8
+
 /*
- * One try of the reader's protocol: 0 if the value was stable, with no update
- * under way.  Between two equal values that are torn, the flag cannot be 0
- * unless the counter has also gone back.
+ * One try of the reader's protocol, for up to MAP_TOGETHER counters that follow
+ * each other: adds their values to @sums as long as they are stable, with no
+ * update under way, and returns for how many that was so.  Between two equal
+ * values that are torn, the flag cannot be 0 unless the counter has also gone
+ * back.
  */
-static inline int map_try_counter(const uint32_t *flag, const uint64_t *counter,
-				  uint64_t *value)
+static inline __attribute__((always_inline)) int
+map_try_counters(const uint32_t *flag, const uint64_t *counters,
+		 uint64_t *sums, int nr)
 {
-	*value = map_load64(counter);
-	return MAP_LOAD(flag) || map_load64(counter) != *value;
+	uint64_t values[MAP_TOGETHER];
+	int i;
+
+#pragma GCC unroll 8
+	for (i = 0; i < nr; i++)
+		values[i] = map_load64(&counters[i]);
+	if (MAP_LOAD(flag))
+		return 0;
+#pragma GCC unroll 8
+	for (i = 0; i < nr; i++) {
+		if (map_load64(&counters[i]) != values[i])
+			break;
+		sums[i] += values[i];
+	}
+	return i;
 }
 
 /* map_fail() - set errno and stapwatch_error(); returns -1 */

@@ -663,9 +663,10 @@ static int read_counter(const struct stapwatch *sw, uint32_t number,
 					      number % h->cpu_counters);
 	int spins, naps;
 
+	*value = 0;
 	for (naps = 0; naps < MAP_NAPS; naps++) {
 		for (spins = 0; spins < MAP_SPINS; spins++)
-			if (!map_try_counter(flag, counter, value))
+			if (map_try_counters(flag, counter, value, 1))
 				return 0;
 		nap(50000);
 	}
@@ -717,6 +718,73 @@ int stapwatch_read(const struct stapwatch *sw, uint32_t number, int64_t *sum)
 		all += value;
 	}
 	*sum = all;
+	return 0;
+}
+
+/* Adds the counters of one CPU whose numbers follow each other in an extent. */
+static int add_run(const struct stapwatch *sw, uint32_t number, uint32_t cpu,
+		   size_t nr, uint64_t *sums)
+{
+	const struct perf_header *h = &sw->head;
+	void *extent = sw->extents[number / h->cpu_counters];
+	const uint32_t *flag = map_flag(h, extent, cpu);
+	const uint64_t *counters = map_counter(h, extent, cpu,
+					       number % h->cpu_counters);
+	uint64_t value;
+	size_t i = 0;
+	int got;
+
+	while (i < nr) {
+		got = nr - i < MAP_TOGETHER ? 0 :
+		      map_try_counters(flag, &counters[i], &sums[i],
+				       MAP_TOGETHER);
+		i += got;
+		if (got)
+			continue;
+		if (read_counter(sw, number + i, cpu, &value))
+			return -1;
+		sums[i++] += value;
+	}
+	return 0;
+}
+
+/*
+ * How many of the instances from @i on add_run() can take at once.  Numbers
+ * rise, and a histogram's successor by as many as it has counters: so if one is
+ * as much above the first as it stands behind it, so are all between.
+ */
+static size_t run_length(const struct stapwatch *sw, size_t i)
+{
+	const struct stapwatch_instance *in = &sw->names.list[i];
+	const uint32_t per = sw->head.cpu_counters;
+	size_t in_extent = per - in->number % per;
+	size_t left = sw->names.nr - i;
+	size_t low = 0, high = left < in_extent ? left : in_extent, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (in[mid].number - in->number == mid &&
+		    in[mid].kind == STAPWATCH_COUNTER)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+int stapwatch_read_all(const struct stapwatch *sw, int64_t *sums)
+{
+	uint32_t cpu;
+	size_t i, nr;
+
+	for (i = 0; i < sw->names.nr; i += nr ?: 1) {
+		nr = run_length(sw, i);
+		memset(&sums[i], 0, (nr ?: 1) * sizeof(*sums));
+		for (cpu = 0; nr && cpu < sw->head.nr_cpus; cpu++)
+			if (add_run(sw, sw->names.list[i].number, cpu, nr,
+				    (uint64_t *)&sums[i]))
+				return -1;
+	}
 	return 0;
 }
 

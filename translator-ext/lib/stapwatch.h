@@ -124,6 +124,17 @@ int stapwatch_read_cpus(const struct stapwatch *sw, uint32_t number,
 			int64_t *values);
 
 /**
+ * stapwatch_read_all - the values of all counters
+ * @sums: stapwatch_nr() of them, in the order of stapwatch_instance(); 0 where
+ *	that is a histogram
+ *
+ * Many times faster than stapwatch_read() of each.
+ *
+ * Return: 0; -1, with EBUSY as of stapwatch_read()
+ */
+int stapwatch_read_all(const struct stapwatch *sw, int64_t *sums);
+
+/**
  * stapwatch_read_hist - a histogram, of all CPUs together
  *
  * Each of its counters is exact; one value's may be read before and after it is

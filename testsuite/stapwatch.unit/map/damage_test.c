@@ -52,9 +52,13 @@ static void use(struct stapwatch *sw)
 {
 	static struct stapwatch_hist h;
 	const struct stapwatch_instance *in;
-	int64_t sum, *values;
+	int64_t sum, *values, *sums;
 	size_t i;
 
+	sums = malloc((stapwatch_nr(sw) + 1) * sizeof(*sums));
+	if (sums)
+		stapwatch_read_all(sw, sums);
+	free(sums);
 	values = malloc(stapwatch_nr_cpus(sw) * sizeof(*values));
 	for (i = 0; values && (in = stapwatch_instance(sw, i)); i++) {
 		if (in->kind == STAPWATCH_HIST) {
@@ -321,7 +325,7 @@ static void left_halfway(void)
 	const off_t flag = good.page_size + good.flag_offset;
 	struct perf_header h = good;
 	const uint32_t one = 1, zero = 0;
-	int64_t sum;
+	int64_t sum, sums[504];
 
 	h.gen1++;
 	put_header(&h);
@@ -337,9 +341,12 @@ static void left_halfway(void)
 		abort();
 	TEST("halfway: a counter is busy", sw &&
 	     stapwatch_read(sw, 3, &sum) == -1 && errno == EBUSY);
+	TEST("halfway: and so are all", sw &&
+	     stapwatch_read_all(sw, sums) == -1 && errno == EBUSY);
 	if (pwrite(fd, &zero, sizeof(zero), flag) != sizeof(zero))
 		abort();
-	TEST("halfway: and then not", sw && !stapwatch_read(sw, 3, &sum));
+	TEST("halfway: and then not", sw && !stapwatch_read(sw, 3, &sum) &&
+	     !stapwatch_read_all(sw, sums) && sums[3] == sum);
 	h = good;
 	h.session++;
 	h.gen1 = h.gen2 = good.gen1 + 1;

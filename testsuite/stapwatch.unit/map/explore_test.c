@@ -322,8 +322,9 @@ static void test_code(void)
 		counter.value = values[0];
 		flag = 0;
 		steps = nr_loads = 0;
+		v = 0;
 		for (tries = 0; tries < 20; tries++)
-			if (!map_try_counter(&flag, &counter.value, &v))
+			if (map_try_counters(&flag, &counter.value, &v, 1))
 				break;
 		endless += tries == 20;
 		wrong += v != values[0] && v != values[1] && v != values[2];

@@ -80,9 +80,21 @@ static void look_at(struct stapwatch *sw, int64_t *last)
 	}
 }
 
+/* A sum of multiples of STEP is one, as long as none of them was torn. */
+static void look_at_all(struct stapwatch *sw, int64_t *sums)
+{
+	size_t i;
+
+	if (stapwatch_read_all(sw, sums))
+		failed++;
+	for (i = 0; i < stapwatch_nr(sw); i++)
+		torn += sums[i] % STEP != 0;
+}
+
 static void *watch(void *arg)
 {
 	int64_t *last = calloc(INSTANCES * CPUS, sizeof(*last));
+	int64_t *sums = calloc(INSTANCES, sizeof(*sums));
 	struct stapwatch *sw = stapwatch_open("map");
 
 	while (sw && !atomic_load(&done)) {
@@ -93,6 +105,7 @@ static void *watch(void *arg)
 				failed++;
 		}
 		look_at(sw, last);
+		look_at_all(sw, sums);
 	}
 	if (!sw)
 		failed++;
@@ -100,6 +113,7 @@ static void *watch(void *arg)
 		   stapwatch_nr(sw) != INSTANCES))
 		failed++;
 	stapwatch_close(sw);
+	free(sums);
 	free(last);
 	return arg;
 }

@@ -133,6 +133,53 @@ static void test_hist(void)
 	TEST_EQUAL("hist: none", stapwatch_hist_quantile(&h, 0.5), 0);
 }
 
+/* How many of all sums are not what each by itself is. */
+static int sums_wrong(void)
+{
+	const struct stapwatch_instance *in;
+	const size_t nr = stapwatch_nr(sw);
+	int64_t *sums = malloc(nr * sizeof(*sums));
+	int wrong = 0;
+	size_t i;
+
+	memset(sums, 0xaa, nr * sizeof(*sums));
+	if (stapwatch_read_all(sw, sums))
+		wrong++;
+	for (i = 0; i < nr; i++) {
+		in = stapwatch_instance(sw, i);
+		wrong += sums[i] != (in->kind == STAPWATCH_HIST ? 0 :
+				     value_of(in->number));
+	}
+	free(sums);
+	return wrong;
+}
+
+/* With gaps and histograms between, and over more than one extent. */
+static void test_all(void)
+{
+	int64_t number, hist;
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "all.%d", i);
+		if (i % 333 == 7) {
+			hist = stapwatch_map_add_hist(map, name);
+			stapwatch_map_record(map, hist, 0, i);
+			continue;
+		}
+		number = stapwatch_map_add(map, name);
+		stapwatch_map_adjust(map, number, i % CPUS, i);
+		stapwatch_map_adjust(map, number, (i + 1) % CPUS, -2 * i);
+		if (i % 97 == 3)
+			stapwatch_map_del(map, number);
+	}
+	stapwatch_refresh(sw);
+	TEST("all: there are many", stapwatch_nr(sw) > 980);
+	TEST_EQUAL("all: each sum is the counter's", sums_wrong(), 0);
+}
+
 static int bucket_wrong(uint64_t v)
 {
 	const unsigned int b = stapwatch_hist_bucket(v);
@@ -210,6 +257,7 @@ int main(void)
 	test_counters();
 	test_growth();
 	test_hist();
+	test_all();
 	test_buckets();
 	test_end();
 	stapwatch_close(sw);
