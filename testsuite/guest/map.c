@@ -50,10 +50,13 @@ static void try_to_write(const char *path)
 
 int main(int argc, char **argv)
 {
+	static char line[256];
 	struct stapwatch *sw;
 	int64_t wanted;
 	size_t i;
 
+	/* no system call but the write itself */
+	setvbuf(stdout, line, _IOLBF, sizeof(line));
 	if (argc == 3 && !strcmp(argv[2], "write")) {
 		try_to_write(argv[1]);
 		return 0;
@@ -70,7 +73,6 @@ int main(int argc, char **argv)
 			errx(1, "%s", stapwatch_error());
 	}
 	printf("reached\n");
-	fflush(stdout);
 	while (stapwatch_state(sw) != STAPWATCH_ENDED)
 		usleep(10000);
 	for (i = 0; i < stapwatch_nr(sw); i++) {
