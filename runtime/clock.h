@@ -5,7 +5,7 @@
  *   sw_tsc()		any context, NMI included; no lock, no loop
  *   sw_clock_ns()	the same (a latched copy of the timekeeper: it does not
  *			wait for an update that it interrupted)
- *   sw_tsc_is_global(), sw_tsc_to_ns()	any context
+ *   sw_tsc_is_global(), sw_tsc_hz(), sw_tsc_to_ns()	any context
  */
 #ifndef STAPWATCH_CLOCK_H
 #define STAPWATCH_CLOCK_H
@@ -51,19 +51,29 @@ static inline bool sw_tsc_is_global(void)
 }
 
 /**
+ * sw_tsc_hz - ticks of sw_tsc() a second
+ *
+ * Return: 0 where the kernel does not know.
+ */
+static inline u64 sw_tsc_hz(void)
+{
+#if defined(CONFIG_X86)
+	return tsc_khz * 1000ULL;
+#elif defined(CONFIG_ARM64)
+	return arch_timer_get_cntfrq();
+#else
+	return 0;
+#endif
+}
+
+/**
  * sw_tsc_to_ns - ticks of sw_tsc() in nanoseconds
  *
  * Return: 0 where the kernel does not know the counter's frequency.
  */
 static inline u64 sw_tsc_to_ns(u64 ticks)
 {
-#if defined(CONFIG_X86)
-	u64 hz = tsc_khz * 1000ULL;
-#elif defined(CONFIG_ARM64)
-	u64 hz = arch_timer_get_cntfrq();
-#else
-	u64 hz = 0;
-#endif
+	u64 hz = sw_tsc_hz();
 
 	return hz ? mul_u64_u64_div_u64(ticks, NSEC_PER_SEC, hz) : 0;
 }

@@ -27,6 +27,7 @@
 #ifndef STAPWATCH_PERFMAP_H
 #define STAPWATCH_PERFMAP_H
 
+#include "contexts.h"
 #include "perfmap_abi.h"
 #include "hist.h"
 /* a CPU's words stand in its page of an extent, behind the flag */
@@ -560,39 +561,14 @@ static int sw_store_start(s64 counters, s64 hists, s64 mode, s64 uid, s64 gid)
 }
 
 /*
- * Counters are there for begin probes and for end probes, which run before and
- * after the anchors: so the store hangs on SystemTap's contexts, which are made
- * before the first and freed after the last.
+ * Counters are there for begin probes and for end probes: contexts.h.  This is
+ * what a tapset function that begins to use the store makes of SW_STORE_START().
  */
-extern const char stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_alloc[];
-extern const char stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_free[];
-#define SW_ASK_FOR_STORE() do {						\
-	static const char *const proof_[] __used = {			\
-		stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_alloc, \
-		stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_free, \
-	};								\
-} while (0)
-
-/*
- * What stands in the place of SystemTap's two calls.  The macros themselves are
- * defined in a tapset function's body: a script's C stands before SystemTap's
- * definitions of the two, and those must not be changed.
- */
-#define SW_CONTEXTS_ALLOC(contexts_alloc) ({				\
-	int rc_;							\
-									\
-	asm volatile(".set stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_alloc, 0"); \
-	rc_ = sw_store_start(global(s___global_statctr_max),		\
-			     global(s___global_stathist_max),		\
-			     global(s___global_statctr_mode),		\
-			     global(s___global_statctr_uid),		\
-			     global(s___global_statctr_gid));		\
-	rc_ ?: contexts_alloc; })
-
-#define SW_CONTEXTS_FREE(contexts_free) do {				\
-	asm volatile(".set stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_free, 0"); \
-	contexts_free;							\
-	sw_store_end();							\
-} while (0)
+#define SW_STORE_BEGIN()						\
+	sw_store_start(global(s___global_statctr_max),			\
+		       global(s___global_stathist_max),			\
+		       global(s___global_statctr_mode),			\
+		       global(s___global_statctr_uid),			\
+		       global(s___global_statctr_gid))
 
 #endif

@@ -31,11 +31,11 @@
 #ifndef STAPWATCH_VTHREAD_H
 #define STAPWATCH_VTHREAD_H
 
+#include "hooks.h"
 #include "pmu.h"
 #include "table.h"
 #include <linux/interrupt.h>
 #include <linux/sched.h>
-#include <linux/tracepoint.h>
 #include <linux/vmalloc.h>
 #include <trace/events/irq.h>
 #include <trace/events/sched.h>
@@ -344,66 +344,17 @@ static void __maybe_unused sw_check_callbacks(void)
 	check_trace_callback_type_softirq_exit(sw_on_softirq_exit);
 }
 
-#define SW_VECTOR(name)							\
-	{ #name "_exit", sw_on_vector_exit, true },			\
-	{ #name "_entry", sw_on_vector_entry, true }
+/* The set of hooks that are only wanted where interrupts are not the thread's. */
+#define SW_HOOK_IRQ 1
 
-/*
- * In this order they are hooked, and unhooked the other way round: an exit is
- * seen of whatever was seen to be entered, or that CPU would stay within an
- * interrupt for good.  An exit without an entry is nothing.
- */
-static struct sw_hook {
-	const char *name;
-	void *callback;
-	bool is_irq;		/* only where interrupts are not the thread's */
-	struct tracepoint *tp;
-	bool on;
-} sw_hooks[] = {
-	{ "sched_switch", sw_on_switch, false },
-	{ "irq_handler_exit", sw_on_irq_exit, true },
-	{ "irq_handler_entry", sw_on_irq_entry, true },
-	{ "softirq_exit", sw_on_softirq_exit, true },
-	{ "softirq_entry", sw_on_softirq_entry, true },
-#ifdef CONFIG_X86
-	/* interrupts that do not go through a handler of irq_desc */
-	SW_VECTOR(local_timer),
-	SW_VECTOR(reschedule),
-	SW_VECTOR(call_function),
-	SW_VECTOR(call_function_single),
-	SW_VECTOR(irq_work),
-	SW_VECTOR(x86_platform_ipi),
-	SW_VECTOR(error_apic),
-	SW_VECTOR(spurious_apic),
-	SW_VECTOR(thermal_apic),
-	SW_VECTOR(threshold_apic),
-	SW_VECTOR(deferred_error_apic),
-#else
-	{ "ipi_exit", sw_on_ipi_exit, true },
-	{ "ipi_entry", sw_on_ipi_entry, true },
-#endif
+static struct sw_hook sw_hooks[] = {
+	{ "sched_switch", sw_on_switch },
+	SW_IRQ_HOOKS(sw, SW_HOOK_IRQ),
 };
-
-static void sw_match_hook(struct tracepoint *tp, void *unused)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(sw_hooks); i++)
-		if (!strcmp(tp->name, sw_hooks[i].name))
-			sw_hooks[i].tp = tp;
-}
 
 static void sw_vthread_stop(void)
 {
-	unsigned int i = ARRAY_SIZE(sw_hooks);
-
-	while (i--) {
-		if (sw_hooks[i].on)
-			tracepoint_probe_unregister(sw_hooks[i].tp,
-						    sw_hooks[i].callback, NULL);
-		sw_hooks[i].on = false;
-	}
-	tracepoint_synchronize_unregister();
+	sw_hooks_off(sw_hooks, ARRAY_SIZE(sw_hooks));
 	vfree(sw_threads.slots);
 	sw_threads.slots = NULL;
 }
@@ -427,19 +378,17 @@ static int sw_vthread_start(int max, unsigned int slots, bool exclude_irq)
 		return -ENOMEM;
 	sw_table_init(&sw_threads, mem);
 
-	for_each_kernel_tracepoint(sw_match_hook, NULL);
+	sw_hooks_find(sw_hooks, ARRAY_SIZE(sw_hooks));
 	for (i = 0; i < ARRAY_SIZE(sw_hooks); i++) {
 		struct sw_hook *h = &sw_hooks[i];
 
-		if (h->is_irq && (!exclude_irq || !h->tp))
+		if (h->set == SW_HOOK_IRQ && (!exclude_irq || !h->tp))
 			continue;
-		rc = h->tp ? tracepoint_probe_register(h->tp, h->callback, NULL)
-			   : -ENOENT;
+		rc = sw_hook_on(h);
 		if (rc) {
 			sw_vthread_stop();
 			return rc;
 		}
-		h->on = true;
 	}
 	return 0;
 }
