@@ -95,7 +95,11 @@ struct trace_count {
 #define TRACE_NO_KSTACK 8		/* asked for, but the table was full */
 #define TRACE_NO_USTACK 16
 
-/* What follows a sample, each 8 bytes, in this order */
+/*
+ * What follows a sample, each 8 bytes, in this order; then its counts: what
+ * that CPU counted since the sample before of the same event there, all ones
+ * where there is no value; then its branches.
+ */
 #define TRACE_HAS_ADDR 1
 #define TRACE_HAS_LATENCY 2		/* perf's weight */
 #define TRACE_HAS_DATA_SRC 4		/* union perf_mem_data_src */
