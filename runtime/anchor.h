@@ -28,16 +28,18 @@
 #define STAPWATCH_ANCHOR_H
 
 #include "elapsed.h"
-#include "sample.h"
+#include "profile.h"
 #include <linux/cpuhotplug.h>
 #include <linux/mutex.h>
 
 #define SW_ANCHOR_MAGIC 0x57ULL
 /* In an anchor's period: the number is that of an event of the script's own. */
 #define SW_ANCHOR_NATIVE 0x8000
-/* The high byte of a perf event's type: its config is that number, and what that
- * event is, and how often it is sampled, comes in place of what SystemTap says. */
-#define SW_SAMPLING_MAGIC 0x57
+/* A perf event's types: its config is that number, and what that event is, and how
+ * often it is sampled, comes in place of what SystemTap says; */
+#define SW_SAMPLING_NATIVE 0x57000000
+/* or its config is the number of an event of the table. */
+#define SW_SAMPLING_TABLE 0x57000001
 
 /* what `-G` set; see the tapset */
 static struct {
@@ -312,21 +314,24 @@ sw_anchor_begin(unsigned int id, int cpu, unsigned int probes, bool has_threads)
 	return handle;
 }
 
-/* What a perf probe that is no anchor samples, for a message. */
-static struct sw_event sw_sampled(const struct perf_event_attr *attr)
+/* What a perf probe that is no anchor samples. */
+static const struct sw_event *sw_sampled(const struct perf_event_attr *attr)
 {
-	struct sw_event ev = {
-		.name = "of that perf probe",
-		.type = attr->type,
-		.config = attr->config,
-	};
+	static const struct sw_event other = { .name = "of that perf probe" };
 	unsigned int i;
 
+	if (attr->type == SW_SAMPLING_NATIVE)
+		return attr->config < SW_MAX_NATIVES &&
+		       sw_natives[attr->config].name ?
+		       &sw_natives[attr->config] : NULL;
+	if (attr->type == SW_SAMPLING_TABLE)
+		return attr->config < SW_NR_EVENTS ?
+		       &sw_events[attr->config] : NULL;
 	for (i = 0; i < SW_NR_EVENTS; i++)
-		if (sw_events[i].type == ev.type && !sw_events[i].flags &&
-		    sw_events[i].config == ev.config && i != SW_EV_tsc)
-			return sw_events[i];
-	return ev;
+		if (sw_events[i].type == attr->type && !sw_events[i].flags &&
+		    sw_events[i].config == attr->config && i != SW_EV_tsc)
+			return &sw_events[i];
+	return &other;
 }
 
 /* Nothing else is said of it but SystemTap's error, which names no event. */
@@ -344,33 +349,45 @@ static void sw_sampling_failed(const struct sw_event *ev, int rc)
 /*
  * A perf probe that samples.  Between perf and SystemTap's handler stands
  * sample.h's; and the type may be a number that stands for an event of the
- * script's own.
+ * table or of the script's own.
  */
 static struct perf_event *
 sw_sampling_create(const struct perf_event_attr *given, int cpu,
-		   struct task_struct *task, perf_overflow_handler_t handler)
+		   struct task_struct *task, perf_overflow_handler_t handler,
+		   unsigned int uses)
 {
+	const struct sw_event *ev = sw_sampled(given);
 	struct perf_event_attr attr = *given;
-	const struct sw_event *native = NULL;
+	struct sw_sampler *s;
 	struct perf_event *e;
+	int rc;
 
-	if (attr.type >> 24 == SW_SAMPLING_MAGIC) {
-		if (attr.config >= SW_MAX_NATIVES ||
-		    !sw_natives[attr.config].name)
-			return ERR_PTR(-EINVAL);
-		native = &sw_natives[attr.config];
-		sw_pmu_describe(native, &attr);
-		attr.sample_type = native->sample_type;
-		attr.freq = native->period < 0;
-		attr.sample_period = abs(native->period);
+	if (!ev)
+		return ERR_PTR(-EINVAL);
+	if (attr.type == SW_SAMPLING_NATIVE) {
+		attr.sample_type = ev->sample_type;
+		attr.freq = ev->period < 0;
+		attr.sample_period = abs(ev->period);
 	}
-	e = perf_event_create_kernel_counter(&attr, cpu, task, sw_overflow,
-					     handler);
-	if (IS_ERR(e)) {
-		struct sw_event stock = sw_sampled(given);
-
-		sw_sampling_failed(native ?: &stock, PTR_ERR(e));
+	if (attr.type == SW_SAMPLING_NATIVE || attr.type == SW_SAMPLING_TABLE)
+		sw_pmu_describe(ev, &attr);
+	rc = sw_profile.begun ? 0 : sw_profile_begin(uses);
+	if (rc)
+		return ERR_PTR(rc);
+	s = sw_sampler_of(given);
+	if (!s && sw_profile.nr == SW_MAX_SAMPLERS) {
+		_stp_error("stapwatch: a script can have at most %d probes that sample\n",
+			   SW_MAX_SAMPLERS);
+		return ERR_PTR(-E2BIG);
 	}
+	if (!s)
+		s = sw_sampler_new(given, &attr, ev->name, handler);
+	sw_sampler_describe(&attr);
+	e = sw_sampler_create(s, &attr, cpu, task,
+			      given->type == SW_SAMPLING_TABLE &&
+			      attr.type != PERF_TYPE_SOFTWARE);
+	if (IS_ERR(e))
+		sw_sampling_failed(ev, PTR_ERR(e));
 	return e;
 }
 
@@ -378,18 +395,23 @@ sw_sampling_create(const struct perf_event_attr *given, int cpu,
  * sw_anchor_create - what SystemTap calls as perf_event_create_kernel_counter()
  * @probes: how many perf probes the module has
  * @has_threads: does the script read threads' counts?
+ * @uses: what the script does with samples
  */
 static struct perf_event *
 sw_anchor_create(struct perf_event_attr *attr, int cpu, struct task_struct *task,
 		 perf_overflow_handler_t handler, void *context,
-		 unsigned int probes, bool has_threads)
+		 unsigned int probes, bool has_threads, unsigned int uses)
 {
 	struct perf_event *e = NULL;
 
 	if ((attr->sample_period >> 56) != SW_ANCHOR_MAGIC) {
 		/* a counter("name") has no handler */
-		if (handler && !context)
-			return sw_sampling_create(attr, cpu, task, handler);
+		if (handler && !context) {
+			mutex_lock(&sw_profile.lock);
+			e = sw_sampling_create(attr, cpu, task, handler, uses);
+			mutex_unlock(&sw_profile.lock);
+			return e;
+		}
 		return perf_event_create_kernel_counter(attr, cpu, task,
 							handler, context);
 	}
@@ -478,14 +500,26 @@ extern const char stapwatch_needs_a_stap_that_calls_perf_event_release_kernel[];
 #define SW_HAS_THREADS 0
 #define SW_HAS_ELAPSED_CPU 0
 #define SW_HAS_ELAPSED_THREAD 0
+#define SW_HAS_KSTACKS 0
+#define SW_HAS_USTACKS 0
+#define SW_HAS_TRACE 0
+#define SW_HAS_BRANCHES 0
+#define SW_HAS_LATENCY 0
+#define SW_USES_OF_SAMPLES						\
+	(SW_HAS_KSTACKS * SW_KSTACKS | SW_HAS_USTACKS * SW_USTACKS |	\
+	 SW_HAS_TRACE * SW_TRACES | SW_HAS_BRANCHES * SW_BRANCHES |	\
+	 SW_HAS_LATENCY * SW_LATENCIES)
 
-#define perf_event_create_kernel_counter(attr, cpu, task, handler, context) ({ \
+#define perf_event_create_kernel_counter(attr, cpu, task, handler, data) ({ \
 	struct perf_event *e_;						\
 									\
 	SW_PROVE(perf_event_create_kernel_counter);			\
-	e_ = sw_anchor_create(attr, cpu, task, handler, context,	\
+	sw_profile.busy_offset = offsetof(struct context, busy);	\
+	sw_trace.chan = &_stp_relay_data.rchan;				\
+	sw_trace.overwrite = &_stp_relay_data.overwrite_flag;		\
+	e_ = sw_anchor_create(attr, cpu, task, handler, data,		\
 			      ARRAY_SIZE(stap_perf_probes),		\
-			      SW_HAS_THREADS);				\
+			      SW_HAS_THREADS, SW_USES_OF_SAMPLES);	\
 	sw_state_running = STAP_SESSION_RUNNING;			\
 	smp_store_release(&sw_state, session_state());			\
 	if (sw_session.failed)						\

@@ -46,11 +46,15 @@ typedef struct { int counter; } atomic_t;
 				    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);\
 	old_; })
 
+#define xchg(p, v) __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
+
 #define atomic_read(a) READ_ONCE((a)->counter)
 #define atomic_inc(a) ((void)__atomic_add_fetch(&(a)->counter, 1,	\
 						__ATOMIC_SEQ_CST))
 #define atomic_dec(a) ((void)__atomic_sub_fetch(&(a)->counter, 1,	\
 						__ATOMIC_SEQ_CST))
+#define atomic_add_return(n, a) __atomic_add_fetch(&(a)->counter, n,	\
+						   __ATOMIC_SEQ_CST)
 #define atomic_add_unless(a, n, limit) ({				\
 	int v_ = atomic_read(a);					\
 	while (v_ != (limit) &&						\

@@ -18,6 +18,7 @@
 #define SW_STORE_END() do { } while (0)
 #define SW_PPA_START() 0
 #define SW_PPA_END() do { } while (0)
+#define SW_PROFILE_END() do { } while (0)
 
 /* A stap that no longer calls these two would make modules without them: each
  * macro below, where it is expanded, defines the symbol that is asked for here. */
@@ -42,6 +43,7 @@ extern const char stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_free[]
 
 #define SW_CONTEXTS_FREE(contexts_free) do {				\
 	asm volatile(".set stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_free, 0"); \
+	SW_PROFILE_END();						\
 	contexts_free;							\
 	SW_PPA_END();							\
 	SW_STORE_END();							\

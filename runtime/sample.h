@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples: what perf knows of the overflow whose handler is running.
+ * Samples: what is known at the overflow whose handler is running.
  *
  * SystemTap's own handlers of perf probes are given the registers only.  So
- * every sampling event that it creates gets sw_overflow() for its handler,
- * which notes perf's data for this CPU and calls SystemTap's, which it finds in
- * the event's context: SystemTap sets none.
+ * every sampling event that it creates gets sw_overflow() for its handler, which
+ * notes perf's data for this CPU and calls SystemTap's; which one, and what else
+ * goes for all events of that probe, is in the event's context, where SystemTap
+ * has nothing.
  *
  * Who may run what, against whom: everything here runs within an overflow on
  * its CPU, with preemption off: a software event's in task context, a timer's
@@ -18,28 +19,212 @@
 #define STAPWATCH_SAMPLE_H
 
 #include "compat.h"
+#include "trace.h"
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
 
-struct sw_sample {
-	const struct perf_sample_data *data;
-	struct pt_regs *regs;
+/* What a script does with samples, see profile.h */
+#define SW_KSTACKS 1
+#define SW_USTACKS 2
+#define SW_TRACES 4
+#define SW_BRANCHES 8
+#define SW_LATENCIES 16
+
+/* One perf probe of the script's */
+struct sw_sampler {
+	perf_overflow_handler_t handler;	/* SystemTap's */
+	const struct perf_event_attr *given;	/* by SystemTap */
+	const char *name;
+	u64 every;		/* events, or a second */
+	bool hz;
+	s8 precise;		/* what the PMU takes; -1: not tried yet */
+	u64 period;		/* 0: perf changes it */
+	u64 overflows;		/* see sw_overflows */
 };
 
-static DEFINE_PER_CPU(struct sw_sample, sw_sample);
+struct sw_sample {
+	struct perf_event *event;
+	struct sw_sampler *sampler;
+	const struct perf_sample_data *data;
+	struct pt_regs *regs;
+	u32 kstack;
+	u32 ustack;
+	u16 flags;		/* TRACE_NO_... */
+	bool has_stacks;
+	bool full;		/* the buffer had no room for it */
+};
+
+static struct {
+	struct mutex lock;
+	bool begun;
+	unsigned int uses;
+	unsigned int nr;
+	struct sw_sampler samplers[SW_MAX_SAMPLERS];
+	struct sw_stacks stacks;
+	void *stacks_mem;
+	__typeof__(&perf_callchain) callchain;
+	u16 max_frames;
+	/* what stands in struct context, which is not known here */
+	size_t busy_offset;
+} sw_profile = { .lock = __MUTEX_INITIALIZER(sw_profile.lock) };
+
+/* what `-G` set; see the tapset */
+static struct {
+	s64 stacks;
+	s64 buffer_kb;
+	u64 random_mask;
+	u64 long_period;
+} sw_profile_config = { .stacks = 8192, .buffer_kb = 256 };
+
+static DEFINE_PER_CPU(struct sw_sample *, sw_sample);
+static DEFINE_PER_CPU(u64 [SW_MAX_SAMPLERS], sw_overflows);
+static DEFINE_PER_CPU(u64, sw_random);
+
+/* ---- the period */
+
+/* Small, repeatable, and good enough to be out of step with any loop. */
+static __always_inline u64 sw_random_next(void)
+{
+	u64 x = this_cpu_read(sw_random);
+
+	x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+	this_cpu_write(sw_random, x);
+	return x >> 32 | x << 32;
+}
+
+static bool sw_is_timer(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+		attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/*
+ * The period up to the next sample: as seed 001 resets a counter, to the long
+ * value after an overflow that found the buffer full, else to the short one,
+ * plus what is random under the mask.
+ */
+static __always_inline void sw_next_period(struct sw_sample *s)
+{
+	struct hw_perf_event *hw = &s->event->hw;
+	u64 period = s->sampler->period;
+
+	if (!period || likely(!(sw_profile_config.random_mask |
+				sw_profile_config.long_period)))
+		return;
+	if (s->full && sw_profile_config.long_period)
+		period = sw_profile_config.long_period;
+	period += sw_random_next() & sw_profile_config.random_mask;
+	hw->sample_period = period;
+	/* of a timer perf itself does not keep it */
+	if (sw_is_timer(&s->event->attr))
+		hw->last_period = period;
+}
+
+/* ---- stacks */
+
+static u32 sw_stack_number(struct sw_sample *s, const u64 *ip, unsigned int nr,
+			   unsigned int flags)
+{
+	u32 number = nr ? sw_stack_get(&sw_profile.stacks, ip, nr, flags) : 0;
+
+	if (nr && !number)
+		s->flags |= flags & TRACE_STACK_USER ? TRACE_NO_USTACK
+						     : TRACE_NO_KSTACK;
+	return number;
+}
+
+/*
+ * Both stacks of the sample, as perf itself unwinds them: by what the kernel
+ * has for its own, by frame pointers in user space, without waiting for a page.
+ */
+static noinline void sw_capture(struct sw_sample *s)
+{
+	const struct perf_callchain_entry *chain;
+	unsigned int i, from, flags, marks = 0;
+	const u64 *ip;
+
+	s->has_stacks = true;
+	if (s->data->sample_flags & PERF_SAMPLE_CALLCHAIN)
+		chain = s->data->callchain;
+	else
+		chain = ibt_wrapper(const struct perf_callchain_entry *,
+				    sw_profile.callchain(s->event, s->regs));
+	if (!chain)
+		return;
+	/* Each part begins with a mark of what it is. */
+	ip = chain->ip;
+	for (i = 0; i < chain->nr; ) {
+		u64 mark = ip[i++];
+
+		marks++;
+		for (from = i; i < chain->nr && ip[i] < PERF_CONTEXT_MAX; i++)
+			;
+		/* there is one limit for both */
+		flags = i - marks >= sw_profile.max_frames ? TRACE_STACK_CUT : 0;
+		if (mark == PERF_CONTEXT_KERNEL)
+			s->kstack = sw_stack_number(s, ip + from, i - from,
+						    flags);
+		else if (mark == PERF_CONTEXT_USER)
+			s->ustack = sw_stack_number(s, ip + from, i - from,
+						    flags | TRACE_STACK_USER);
+	}
+}
+
+static __always_inline u32 sw_sample_kstack(struct sw_sample *s)
+{
+	if (!s->has_stacks)
+		sw_capture(s);
+	return s->kstack;
+}
+
+static __always_inline u32 sw_sample_ustack(struct sw_sample *s)
+{
+	if (!s->has_stacks)
+		sw_capture(s);
+	return s->ustack;
+}
+
+/* ---- the overflow */
+
+/* Would SystemTap leave its handler out?  It runs one at a time on a CPU. */
+static __always_inline bool sw_is_busy(void)
+{
+	const char *c = (const char *)_stp_runtime_get_context();
+
+	return !c || atomic_read((const atomic_t *)
+				 (c + sw_profile.busy_offset));
+}
 
 static void sw_overflow(struct perf_event *event, struct perf_sample_data *data,
 			struct pt_regs *regs)
 {
-	perf_overflow_handler_t handler = event->overflow_handler_context;
-	struct sw_sample *now = this_cpu_ptr(&sw_sample);
-	struct sw_sample outer = *now;
+	struct sw_sampler *sampler = event->overflow_handler_context;
+	struct sw_sample *outer, s = {
+		.event = event,
+		.sampler = sampler,
+		.data = data,
+		.regs = regs,
+	};
 
-	*now = (struct sw_sample) { data, regs };
-	handler(event, data, regs);
-	*now = outer;
+	this_cpu_inc(sw_overflows[sampler - sw_profile.samplers]);
+	if (unlikely(this_cpu_read(sw_is_printing) || sw_is_busy()) &&
+	    sw_trace.on && sw_is_running()) {
+		this_cpu_inc(sw_trace_cpus.taken);
+		this_cpu_inc(sw_trace_cpus.skipped);
+	}
+	/* if it is busy SystemTap counts that, too */
+	if (likely(!this_cpu_read(sw_is_printing))) {
+		outer = this_cpu_read(sw_sample);
+		this_cpu_write(sw_sample, &s);
+		sampler->handler(event, data, regs);
+		this_cpu_write(sw_sample, outer);
+	}
+	sw_next_period(&s);
 }
+
+/* ---- what scripts ask for */
 
 /* A PMU that knows better than the registers fills in the address. */
 static __always_inline u64 sw_sample_ip(const struct sw_sample *s)
@@ -54,18 +239,186 @@ static __always_inline u64 sw_sample_addr(const struct sw_sample *s)
 	return s->data->sample_flags & PERF_SAMPLE_ADDR ? s->data->addr : 0;
 }
 
+static __always_inline u64 sw_sample_period(const struct sw_sample *s)
+{
+	return s->data->period;
+}
+
+static __always_inline u64 sw_sample_overflows(const struct sw_sample *s)
+{
+	return this_cpu_read(sw_overflows[s->sampler - sw_profile.samplers]);
+}
+
+static __always_inline u64 sw_sample_stack_id(struct sw_sample *s)
+{
+	return sw_sample_kstack(s);
+}
+
+static __always_inline u64 sw_sample_ustack_id(struct sw_sample *s)
+{
+	return sw_sample_ustack(s);
+}
+
+/* The mode that was interrupted, and how. */
+static __always_inline u16 sw_sample_flags(const struct sw_sample *s)
+{
+	u16 flags = s->flags;
+
+	if (s->regs && user_mode(s->regs))
+		flags |= TRACE_USER;
+#ifdef PERF_EFLAGS_EXACT
+	if (s->regs && (s->regs->flags & PERF_EFLAGS_EXACT))
+		flags |= TRACE_EXACT_IP;
+#endif
+	if (in_nmi())
+		flags |= TRACE_NMI;
+	return flags;
+}
+
+/* ---- into the trace */
+
+/* What the counters counted since the sampler's last sample on this CPU. */
+static noinline void
+sw_sample_counts(struct sw_sample *s, struct sw_trace_cpu *t, u64 *to,
+		 unsigned int nr)
+{
+	u64 *last = t->last[s->sampler - sw_profile.samplers];
+	unsigned int i;
+	s64 now;
+
+	for (i = 0; i < nr; i++) {
+		now = sw_read_cpu(i);
+		to[i] = now == SW_NONE ? U64_MAX : now - last[i];
+		if (now != SW_NONE)
+			last[i] = now;
+	}
+}
+
+static void sw_sample_branches(const struct sw_sample *s, u64 *to,
+			       unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++, to += 3)
+		memcpy(to, &s->data->br_stack->entries[i], 3 * sizeof(u64));
+}
+
+static __always_inline bool
+sw_sample_record(struct sw_sample *s, struct sw_trace_cpu *t)
+{
+	u64 sample_flags = s->data->sample_flags, *more;
+	unsigned int counts = sw_pmu.slots, branches = 0;
+	unsigned int has = 0, words = counts;
+	struct trace_sample *r;
+
+	if (sample_flags & PERF_SAMPLE_ADDR) {
+		has |= TRACE_HAS_ADDR;
+		words++;
+	}
+	if (sample_flags & PERF_SAMPLE_WEIGHT_TYPE) {
+		has |= TRACE_HAS_LATENCY;
+		words++;
+	}
+	if (sample_flags & PERF_SAMPLE_DATA_SRC) {
+		has |= TRACE_HAS_DATA_SRC;
+		words++;
+	}
+	if (sample_flags & PERF_SAMPLE_BRANCH_STACK) {
+		branches = min_t(u64, s->data->br_stack->nr, U8_MAX);
+		words += 3 * branches;
+	}
+	r = sw_trace_reserve(t, TRACE_SAMPLE, sizeof(*r) + words * sizeof(u64));
+	if (!r)
+		return false;
+	r->pid = current->tgid;
+	r->tid = current->pid;
+	r->ip = sw_sample_ip(s);
+	r->period = s->data->period;
+	r->event = s->sampler - sw_profile.samplers;
+	r->flags = sw_sample_flags(s);
+	r->has = has;
+	r->nr_counts = counts;
+	if (unlikely(counts > sw_trace.counts))
+		sw_trace.counts = counts;
+	r->nr_branches = branches;
+	r->kstack = s->kstack;
+	r->ustack = s->ustack;
+	more = r->more;
+	if (has & TRACE_HAS_ADDR)
+		*more++ = s->data->addr;
+	if (has & TRACE_HAS_LATENCY)
+		*more++ = s->data->weight.full;
+	if (has & TRACE_HAS_DATA_SRC)
+		*more++ = s->data->data_src.val;
+	if (counts)
+		sw_sample_counts(s, t, more, counts);
+	if (branches)
+		sw_sample_branches(s, more + counts, branches);
+	sw_trace_commit(t);
+	return true;
+}
+
+/**
+ * sw_sample_write - put the sample with its stacks into the trace
+ * Return: is it there?  If not, it is counted.
+ */
+static noinline u64 sw_sample_write(struct sw_sample *s)
+{
+	struct sw_trace_cpu *t = this_cpu_ptr(&sw_trace_cpus);
+	unsigned long flags;
+
+	if (!s->has_stacks && (sw_profile.uses & (SW_KSTACKS | SW_USTACKS)))
+		sw_capture(s);
+	this_cpu_inc(sw_trace_cpus.taken);
+	local_irq_save(flags);
+	if (!sw_trace_enter(t)) {
+		this_cpu_inc(sw_trace_cpus.nested);
+		local_irq_restore(flags);
+		return 0;
+	}
+	s->full = !sw_sample_record(s, t);
+	sw_trace_leave(t);
+	local_irq_restore(flags);
+	if (s->full)
+		this_cpu_inc(sw_trace_cpus.full);
+	else if (s->flags & (TRACE_NO_KSTACK | TRACE_NO_USTACK))
+		this_cpu_inc(sw_trace_cpus.no_stack);
+	return !s->full;
+}
+
+/* What is sampled, and was not yet said. */
+static void sw_trace_put_events(void)
+{
+	unsigned int i, nr = smp_load_acquire(&sw_profile.nr);
+
+	for (i = sw_trace.events_out; i < nr; i++) {
+		const struct sw_sampler *s = &sw_profile.samplers[i];
+		struct trace_event e = {
+			.r = sw_trace_header(TRACE_EVENT, 0),
+			.event = i,
+			.flags = s->hz ? TRACE_EVENT_HZ : 0,
+			.every = s->every,
+		};
+
+		sw_trace_put_named(&e.r, offsetof(struct trace_event, name),
+				   s->name);
+	}
+	sw_trace.events_out = nr;
+}
+
 /*
  * A field of the sample: a macro, since `CONTEXT` is only known in the tapset's
  * functions.
  */
-#define SW_SAMPLE(field) ({						\
-	const struct sw_sample *s_ = this_cpu_ptr(&sw_sample);		\
+#define SW_SAMPLE_AS(name, field) ({					\
+	struct sw_sample *s_ = this_cpu_read(sw_sample);		\
 	u64 v_ = 0;							\
 									\
-	if (CONTEXT->probe_type != stp_probe_type_perf || !s_->data)	\
-		CONTEXT->last_error = "stapwatch: sample_" #field "() is for the handlers of perf probes"; \
+	if (CONTEXT->probe_type != stp_probe_type_perf || !s_)		\
+		CONTEXT->last_error = "stapwatch: " name "() is for the handlers of perf probes"; \
 	else								\
 		v_ = sw_sample_##field(s_);				\
 	(s64)v_; })
+#define SW_SAMPLE(field) SW_SAMPLE_AS("sample_" #field, field)
 
 #endif

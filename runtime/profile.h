@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A profile: the events that a script samples, and what that needs.
+ *
+ * It begins with the first event that SystemTap creates for sampling, and ends
+ * when the end probes have run: they may print the stacks.
+ *
+ * Everything here is sleepable, and under sw_profile.lock.
+ */
+#ifndef STAPWATCH_PROFILE_H
+#define STAPWATCH_PROFILE_H
+
+#include "contexts.h"
+#include "images.h"
+#include "sample.h"
+
+#define SW_MAX_STACKS (1 << 20)
+#define SW_MAX_BUFFER_KB (1 << 20)
+
+/* What an event is sampled as, where the script does not say it to perf. */
+#define SW_MAX_PRECISE 3
+
+static u16 sw_profile_frames(void)
+{
+	const int *most = (const int *)
+			  kallsyms_lookup_name("sysctl_perf_event_max_stack");
+
+	/* one byte counts them in the trace */
+	return min(most ? *most : 127, 127);
+}
+
+static int sw_profile_stacks(void)
+{
+	s64 max = sw_profile_config.stacks;
+
+	if (max < 1 || max > SW_MAX_STACKS) {
+		_stp_error("stapwatch: stapwatch_stacks=%lld: it must be from 1 to %d\n",
+			   max, SW_MAX_STACKS);
+		return -EINVAL;
+	}
+	sw_profile.callchain = (void *)kallsyms_lookup_name("perf_callchain");
+	if (!sw_profile.callchain) {
+		_stp_error("stapwatch: this kernel takes no stacks: it has no perf_callchain()\n");
+		return -EOPNOTSUPP;
+	}
+	sw_profile.max_frames = sw_profile_frames();
+	sw_profile.stacks_mem = vzalloc(sw_stacks_bytes(max));
+	if (!sw_profile.stacks_mem) {
+		_stp_error("stapwatch: no memory for %lld stacks; try a smaller -G stapwatch_stacks=N\n",
+			   max);
+		return -ENOMEM;
+	}
+	sw_stacks_init(&sw_profile.stacks, max, sw_profile.stacks_mem);
+	return 0;
+}
+
+static int sw_profile_trace(void)
+{
+	s64 kb = sw_profile_config.buffer_kb;
+	int rc;
+
+	if (kb < 4 || kb > SW_MAX_BUFFER_KB) {
+		_stp_error("stapwatch: stapwatch_buffer=%lld: it must be from 4 to %d (KiB)\n",
+			   kb, SW_MAX_BUFFER_KB);
+		return -EINVAL;
+	}
+	rc = sw_trace_start(roundup_pow_of_two(kb) << 10, &sw_profile.stacks);
+	if (rc)
+		_stp_error("stapwatch: no memory for each CPU's buffer of %lld KiB; try a smaller -G stapwatch_buffer=KB\n",
+			   kb);
+	else
+		rc = sw_images_start();
+	return rc;
+}
+
+static void sw_profile_seed(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		per_cpu(sw_random, cpu) = cpu;
+}
+
+static int sw_profile_begin(unsigned int uses)
+{
+	int rc = 0;
+
+	sw_profile.begun = true;
+	sw_profile.uses = uses;
+	sw_profile_seed();
+	if (uses & (SW_KSTACKS | SW_USTACKS))
+		rc = sw_profile_stacks();
+	if (!rc && (uses & SW_TRACES))
+		rc = sw_profile_trace();
+	return rc;
+}
+
+/**
+ * sw_profile_end - put out the trace's end, and let go of all
+ * Context: after the end probes, or where a session has failed.
+ */
+static void sw_profile_end(void)
+{
+	int refused;
+
+	mutex_lock(&sw_profile.lock);
+	sw_images_stop();
+	sw_trace_stop();
+	refused = sw_profile.stacks_mem ?
+		  atomic_read(&sw_profile.stacks.refused) : 0;
+	if (refused)
+		_stp_warn("stapwatch: a stack found no room %d times; -G stapwatch_stacks=N makes it (now %d)\n",
+			  refused, sw_profile.stacks.max);
+	vfree(sw_profile.stacks_mem);
+	sw_profile.stacks_mem = NULL;
+	sw_profile.nr = 0;
+	sw_profile.begun = false;
+	mutex_unlock(&sw_profile.lock);
+}
+
+#undef SW_PROFILE_END
+#define SW_PROFILE_END() sw_profile_end()
+
+/* ---- what scripts ask of stacks */
+
+static s64 __maybe_unused sw_stack_frame(s64 id, s64 n)
+{
+	const struct sw_stack *s = sw_profile.stacks_mem ?
+				   sw_stack_find(&sw_profile.stacks, id) : NULL;
+
+	return s && n >= 0 && n < s->nr ? s->ip[n] : 0;
+}
+
+/* One frame as a line.  A return address is looked up as part of the call. */
+static int sw_stack_line(const struct sw_stack *s, unsigned int i, char *buf,
+			 size_t size)
+{
+	void *ip = (void *)(unsigned long)s->ip[i];
+
+	if (s->flags & TRACE_STACK_USER)
+		return scnprintf(buf, size, " 0x%llx\n", s->ip[i]);
+	if (!i)
+		return scnprintf(buf, size, " 0x%llx : %pS\n", s->ip[i], ip);
+	return scnprintf(buf, size, " 0x%llx : %pB\n", s->ip[i], ip);
+}
+
+static void __maybe_unused sw_stack_print(s64 id)
+{
+	char line[256];
+	int i;
+
+	for (i = 0; sw_stack_frame(id, i); i++) {
+		sw_stack_line(sw_stack_find(&sw_profile.stacks, id), i, line,
+			      sizeof(line));
+		_stp_print(line);
+	}
+}
+
+static void __maybe_unused sw_stack_sprint(s64 id, char *buf, size_t size)
+{
+	size_t len = 0;
+	int i;
+
+	buf[0] = '\0';
+	for (i = 0; sw_stack_frame(id, i) && len < size - 1; i++)
+		len += sw_stack_line(sw_stack_find(&sw_profile.stacks, id), i,
+				     buf + len, size - len);
+}
+
+/* The sampler of a perf probe, which SystemTap knows by its attributes. */
+static struct sw_sampler *
+sw_sampler_of(const struct perf_event_attr *given)
+{
+	unsigned int i;
+
+	for (i = 0; i < sw_profile.nr; i++)
+		if (sw_profile.samplers[i].given == given)
+			return &sw_profile.samplers[i];
+	return NULL;
+}
+
+static struct sw_sampler *
+sw_sampler_new(const struct perf_event_attr *given,
+	       const struct perf_event_attr *attr, const char *name,
+	       perf_overflow_handler_t handler)
+{
+	struct sw_sampler *s = &sw_profile.samplers[sw_profile.nr];
+
+	*s = (struct sw_sampler) {
+		.given = given,
+		.name = name,
+		.handler = handler,
+		.every = attr->freq ? attr->sample_freq : attr->sample_period,
+		.hz = attr->freq,
+		.precise = -1,
+	};
+	/* a timer's frequency is a period to perf */
+	if (!attr->freq)
+		s->period = attr->sample_period;
+	else if (sw_is_timer(attr))
+		s->period = NSEC_PER_SEC / attr->sample_freq;
+	smp_store_release(&sw_profile.nr, sw_profile.nr + 1);
+	return s;
+}
+
+/* What a sample shall bring, beside where it was taken. */
+static void sw_sampler_describe(struct perf_event_attr *attr)
+{
+	unsigned int uses = sw_profile.uses;
+
+	if (uses & (SW_KSTACKS | SW_USTACKS)) {
+		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+		attr->sample_max_stack = sw_profile.max_frames;
+		attr->exclude_callchain_kernel = !(uses & SW_KSTACKS);
+		attr->exclude_callchain_user = !(uses & SW_USTACKS);
+	}
+}
+
+/* The most precise that the PMU takes, where nobody has said how precise. */
+static struct perf_event *
+sw_sampler_create(struct sw_sampler *s, struct perf_event_attr *attr, int cpu,
+		  struct task_struct *task, bool try_precise)
+{
+	struct perf_event *e;
+	int precise = s->precise;
+
+	if (!try_precise)
+		return perf_event_create_kernel_counter(attr, cpu, task,
+							sw_overflow, s);
+	if (precise < 0)
+		precise = SW_MAX_PRECISE;
+	for (;; precise--) {
+		attr->precise_ip = precise;
+		e = perf_event_create_kernel_counter(attr, cpu, task,
+						     sw_overflow, s);
+		if (!IS_ERR(e) || !precise || s->precise >= 0)
+			break;
+	}
+	if (!IS_ERR(e))
+		s->precise = precise;
+	return e;
+}
+
+#endif

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The trace: what trace_abi.h says, from each CPU's ring to the script's output.
+ *
+ * Records are made where things happen, in the ring of the CPU.  A work item
+ * takes them out, numbers them, and puts them into SystemTap's output between
+ * what the script prints; it stops while the output has no room, so that what
+ * gets lost is lost in a ring, where it is counted.
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_trace_enter() to sw_trace_leave()	any context, NMI included, preemption
+ *				off; one within another is refused, and counted
+ *   sw_trace_put(), sw_trace_round()	the work item, under sw_trace.lock
+ *   sw_trace_emit()		sleepable
+ *   sw_trace_start(), sw_trace_stop()	sleepable, one after the other
+ *
+ * An NMI that came while SystemTap's output is written to could spoil it by
+ * printing: so no handler is run then, see sw_is_printing.
+ */
+#ifndef STAPWATCH_TRACE_H
+#define STAPWATCH_TRACE_H
+
+#include "compat.h"
+#include "clock.h"
+#include "elapsed.h"
+#include "ring.h"
+#include "stack.h"
+#include "trace_abi.h"
+#include <linux/elf.h>
+#include <linux/irq_work.h>
+#include <linux/kallsyms.h>
+#include <linux/mutex.h>
+#include <linux/relay.h>
+#include <linux/utsname.h>
+#include <linux/vmalloc.h>
+#include <linux/workqueue.h>
+
+/* Different perf probes in one script */
+#define SW_MAX_SAMPLERS 32
+#define SW_TRACE_INTERVAL (HZ / 10)
+/* SystemTap prints in pieces of up to 8 KiB; so much may be on its way. */
+#define SW_TRACE_ROOM (3 * 8192)
+#define SW_TRACE_LAST_WAIT_MS 10000
+
+struct sw_trace_cpu {
+	struct sw_ring ring;
+	/* what this CPU counts */
+	unsigned long taken;
+	unsigned long full;
+	unsigned long nested;
+	unsigned long skipped;
+	unsigned long no_stack;
+	unsigned long other_lost;
+	/* what the work item does */
+	u32 seq;
+	u64 written;
+	/* what the counters stood at, by sampler and slot */
+	u64 (*last)[SW_MAX_SLOTS];
+};
+
+static DEFINE_PER_CPU(struct sw_trace_cpu, sw_trace_cpus);
+static DEFINE_PER_CPU(bool, sw_is_printing);
+
+static struct {
+	struct mutex lock;
+	bool on;			/* rings are there */
+	bool begun;			/* the head is out */
+	bool dirty;			/* something followed the last round */
+	unsigned int counts;		/* that samples carry */
+	unsigned int counts_out;
+	unsigned int events_out;
+	unsigned int stacks_out;
+	struct rchan **chan;
+	int *overwrite;
+	struct cpumask cpus;		/* that SystemTap can print on */
+	struct sw_stacks *stacks;
+	struct delayed_work work;
+	struct irq_work kick;
+	u8 build_id[TRACE_BUILD_ID];
+} sw_trace = { .lock = __MUTEX_INITIALIZER(sw_trace.lock) };
+
+/* for what is here, and known further down */
+static void sw_trace_put_events(void);
+static bool sw_image_finish(struct trace_record *r);
+static void sw_image_drop(struct trace_record *r);
+
+/* ---- writing, in any context */
+
+/**
+ * sw_trace_enter - begin to write a record
+ * Return: false, counted by the caller, within the writing of another.
+ */
+static __always_inline bool sw_trace_enter(struct sw_trace_cpu *t)
+{
+	return sw_ring_enter(&t->ring);
+}
+
+static __always_inline void sw_trace_leave(struct sw_trace_cpu *t)
+{
+	sw_ring_leave(&t->ring);
+}
+
+/**
+ * sw_trace_reserve - a record with its head filled in
+ * @size: a multiple of eight
+ * Return: NULL when the ring is full.
+ */
+static __always_inline void *
+sw_trace_reserve(struct sw_trace_cpu *t, u16 type, u32 size)
+{
+	struct trace_record *r = sw_ring_reserve(&t->ring, size);
+
+	if (unlikely(!r))
+		return NULL;
+	*r = (struct trace_record) {
+		.mark = TRACE_MARK,
+		.type = type,
+		.cpu = smp_processor_id(),
+		.size = size,
+		.time = sw_clock_ns(),
+	};
+	return r;
+}
+
+static __always_inline void sw_trace_commit(struct sw_trace_cpu *t)
+{
+	sw_ring_commit(&t->ring);
+	if (unlikely(t->ring.head - READ_ONCE(t->ring.tail) >
+		     t->ring.size / 2))
+		irq_work_queue(&sw_trace.kick);
+}
+
+/* ---- the work item */
+
+/* A CPU on which SystemTap can print: it was online when the session began. */
+static int sw_trace_cpu(void)
+{
+	int cpu = raw_smp_processor_id();
+
+	if (cpumask_test_cpu(cpu, &sw_trace.cpus))
+		return cpu;
+	return cpumask_any_and(&sw_trace.cpus, cpu_online_mask);
+}
+
+static bool sw_trace_has_room(void)
+{
+	struct rchan *chan = *sw_trace.chan;
+	struct rchan_buf *buf = chan ? *this_cpu_ptr(chan->buf) : NULL;
+	size_t taken, room;
+
+	if (!buf)
+		return false;
+	if (*sw_trace.overwrite)
+		return true;
+	taken = buf->subbufs_produced - READ_ONCE(buf->subbufs_consumed);
+	room = taken < chan->n_subbufs ? chan->n_subbufs - taken : 0;
+	return room * chan->subbuf_size >= SW_TRACE_ROOM;
+}
+
+/**
+ * sw_trace_put - give a record its number, and to the script's output
+ * Context: the work item, on one CPU, under sw_trace.lock.
+ * Return: false when there is no room.
+ */
+static bool sw_trace_put(struct trace_record *r)
+{
+	struct sw_trace_cpu *t = per_cpu_ptr(&sw_trace_cpus, r->cpu);
+	unsigned long irqs, flags;
+	void *to = NULL;
+
+	local_irq_save(irqs);
+	__this_cpu_write(sw_is_printing, true);
+	barrier();
+	if (sw_trace_has_room() && _stp_print_trylock_irqsave(&flags)) {
+		to = _stp_reserve_bytes(r->size);
+		if (to) {
+			r->seq = t->seq++;
+			memcpy(to, r, r->size);
+		}
+		_stp_print_unlock_irqrestore(&flags);
+	}
+	barrier();
+	__this_cpu_write(sw_is_printing, false);
+	local_irq_restore(irqs);
+	if (to)
+		sw_trace.dirty = true;
+	return to;
+}
+
+static void sw_trace_flush(void)
+{
+	unsigned long irqs;
+
+	local_irq_save(irqs);
+	__this_cpu_write(sw_is_printing, true);
+	barrier();
+	_stp_print_flush();
+	barrier();
+	__this_cpu_write(sw_is_printing, false);
+	local_irq_restore(irqs);
+}
+
+static struct trace_record sw_trace_header(u16 type, u32 size)
+{
+	return (struct trace_record) {
+		.mark = TRACE_MARK,
+		.type = type,
+		.cpu = raw_smp_processor_id(),
+		.size = size,
+		.time = sw_clock_ns(),
+	};
+}
+
+/* A record that ends in a text. */
+static bool
+sw_trace_put_named(struct trace_record *r, size_t size, const char *name)
+{
+	size_t len = strlen(name) + 1;
+	char *all;
+	bool put;
+
+	r->size = ALIGN(size + len, 8);
+	all = kzalloc(r->size, GFP_KERNEL);
+	if (!all)
+		return false;
+	memcpy(all, r, size);
+	memcpy(all + size, name, len);
+	put = sw_trace_put((struct trace_record *)all);
+	kfree(all);
+	return put;
+}
+
+static void sw_trace_put_head(void)
+{
+	struct trace_head h = {
+		.r = sw_trace_header(TRACE_HEAD, 0),
+		.version = TRACE_VERSION,
+		.size = offsetof(struct trace_head, release),
+		.machine = ELF_ARCH,
+		.page_size = PAGE_SIZE,
+		.nr_cpus = nr_cpu_ids,
+		.realtime = ktime_get_real_fast_ns(),
+		.stext = kallsyms_lookup_name("_stext"),
+	};
+
+	h.session = h.realtime;
+	memcpy(h.build_id, sw_trace.build_id, sizeof(h.build_id));
+	sw_trace_put_named(&h.r, h.size, init_utsname()->release);
+}
+
+static void sw_trace_put_counts(void)
+{
+	for (; sw_trace.counts_out < sw_trace.counts; sw_trace.counts_out++) {
+		struct trace_count c = {
+			.r = sw_trace_header(TRACE_COUNT, 0),
+			.count = sw_trace.counts_out,
+		};
+
+		sw_trace_put_named(&c.r, offsetof(struct trace_count, name),
+				   sw_pmu.event[c.count]->name);
+	}
+}
+
+/* Stacks that have come since the last round.  Return: false: no room. */
+static bool sw_trace_put_stacks(void)
+{
+	static struct {
+		struct trace_stack head;
+		u64 ip[U8_MAX];
+	} out;
+	const struct sw_stack *s;
+	u32 number;
+
+	if (!sw_trace.stacks)
+		return true;
+	while ((number = sw_stack_at(sw_trace.stacks, sw_trace.stacks_out))) {
+		s = sw_stack_find(sw_trace.stacks, number);
+		out.head = (struct trace_stack) {
+			.r = sw_trace_header(TRACE_STACK, sizeof(out.head) +
+					     s->nr * sizeof(u64)),
+			.stack = number,
+			.flags = s->flags,
+			.nr = s->nr,
+		};
+		memcpy(out.head.ip, s->ip, s->nr * sizeof(u64));
+		if (!sw_trace_put(&out.head.r))
+			return false;
+		sw_trace.stacks_out++;
+	}
+	return true;
+}
+
+/* Return: false: no room for all. */
+static bool sw_trace_put_cpu(struct sw_trace_cpu *t)
+{
+	struct trace_record *r;
+	unsigned long head;
+	u32 size;
+
+	/* Who had begun to write has interrupts off, and is done at once. */
+	while (smp_load_acquire(&t->ring.busy))
+		cpu_relax();
+	head = smp_load_acquire(&t->ring.head);
+	while ((r = sw_ring_first(&t->ring, head))) {
+		size = r->size;
+		if (r->type == TRACE_MMAP && !sw_image_finish(r))
+			return false;
+		if (!sw_trace_put(r))
+			return false;
+		t->written += r->type == TRACE_SAMPLE;
+		sw_ring_drop(&t->ring, size);
+	}
+	return true;
+}
+
+/* Return: false: no room for all. */
+static bool sw_trace_round(void)
+{
+	struct trace_round round = { .oldest = sw_clock_ns() };
+	bool all = true;
+	int cpu;
+
+	if (!sw_trace.begun) {
+		sw_trace.begun = true;
+		sw_trace_put_head();
+	}
+	sw_trace_put_events();
+	sw_trace_put_counts();
+	smp_mb();	/* who is not seen writing now begins after `oldest' */
+	for_each_possible_cpu(cpu)
+		all &= sw_trace_put_cpu(per_cpu_ptr(&sw_trace_cpus, cpu));
+	all &= sw_trace_put_stacks();
+	if (all && sw_trace.dirty) {
+		round.r = sw_trace_header(TRACE_ROUND, sizeof(round));
+		if (sw_trace_put(&round.r))
+			sw_trace.dirty = false;
+	}
+	sw_trace_flush();
+	return all;
+}
+
+static void sw_trace_work(struct work_struct *work)
+{
+	mutex_lock(&sw_trace.lock);
+	if (sw_trace.begun || sw_is_running())
+		sw_trace_round();
+	mutex_unlock(&sw_trace.lock);
+	schedule_delayed_work_on(sw_trace_cpu(), &sw_trace.work,
+				 SW_TRACE_INTERVAL);
+}
+
+static void sw_trace_kick(struct irq_work *work)
+{
+	mod_delayed_work_on(sw_trace_cpu(), system_wq, &sw_trace.work, 0);
+}
+
+/* ---- the end */
+
+static void sw_trace_put_end(int cpu)
+{
+	struct sw_trace_cpu *t = per_cpu_ptr(&sw_trace_cpus, cpu);
+	struct trace_end end = {
+		.r = sw_trace_header(TRACE_END, sizeof(end)),
+		.taken = t->taken,
+		.written = t->written,
+		.lost_full = t->full,
+		.lost_nested = t->nested,
+		.lost_skipped = t->skipped,
+		.no_stack = t->no_stack,
+		.other_lost = t->other_lost,
+	};
+
+	end.r.cpu = cpu;
+	sw_trace_put(&end.r);
+}
+
+/* What the output had no room for to the very end. */
+static void sw_trace_give_up(struct sw_trace_cpu *t)
+{
+	struct trace_record *r;
+
+	while ((r = sw_ring_first(&t->ring, t->ring.head))) {
+		if (r->type == TRACE_SAMPLE)
+			t->full++;
+		else
+			t->other_lost++;
+		if (r->type == TRACE_MMAP)
+			sw_image_drop(r);
+		sw_ring_drop(&t->ring, r->size);
+	}
+}
+
+static void sw_trace_last_work(struct work_struct *work)
+{
+	unsigned int waited = 0;
+	int cpu;
+
+	mutex_lock(&sw_trace.lock);
+	while (!sw_trace_round() && waited < SW_TRACE_LAST_WAIT_MS) {
+		msleep(20);
+		waited += 20;
+	}
+	for_each_possible_cpu(cpu) {
+		sw_trace_give_up(per_cpu_ptr(&sw_trace_cpus, cpu));
+		sw_trace_put_end(cpu);
+	}
+	sw_trace_flush();
+	mutex_unlock(&sw_trace.lock);
+}
+
+static void sw_trace_report(void)
+{
+	unsigned long lost = 0, other = 0, taken = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct sw_trace_cpu *t = per_cpu_ptr(&sw_trace_cpus, cpu);
+
+		taken += t->taken;
+		lost += t->full + t->nested + t->skipped;
+		other += t->other_lost;
+	}
+	if (lost)
+		_stp_warn("stapwatch: %lu of %lu samples were lost; -G stapwatch_buffer=KB makes a CPU's buffer larger\n",
+			  lost, taken);
+	if (other)
+		_stp_warn("stapwatch: %lu records of processes and their maps were lost; -G stapwatch_buffer=KB makes a CPU's buffer larger\n",
+			  other);
+}
+
+static bool sw_trace_taken(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (per_cpu(sw_trace_cpus, cpu).taken)
+			return true;
+	return false;
+}
+
+static void sw_trace_free(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct sw_trace_cpu *t = per_cpu_ptr(&sw_trace_cpus, cpu);
+
+		vfree(t->ring.bytes);
+		kfree(t->last);
+		memset(t, 0, sizeof(*t));
+	}
+}
+
+/**
+ * sw_trace_stop - put out all that there is, and the end
+ *
+ * Context: sleepable, when nothing is sampled or recorded any more.
+ */
+static void sw_trace_stop(void)
+{
+	struct work_struct last;
+
+	if (!sw_trace.on)
+		return;
+	irq_work_sync(&sw_trace.kick);
+	cancel_delayed_work_sync(&sw_trace.work);
+	if (sw_trace.begun || sw_trace_taken()) {
+		INIT_WORK_ONSTACK(&last, sw_trace_last_work);
+		schedule_work_on(sw_trace_cpu(), &last);
+		flush_work(&last);
+		destroy_work_on_stack(&last);
+		sw_trace_report();
+	} else {
+		int cpu;
+
+		for_each_possible_cpu(cpu)
+			sw_trace_give_up(per_cpu_ptr(&sw_trace_cpus, cpu));
+	}
+	sw_trace_free();
+	sw_trace.on = false;
+	sw_trace.begun = false;
+	sw_trace.stacks_out = 0;
+	sw_trace.events_out = 0;
+	sw_trace.counts_out = 0;
+	sw_trace.counts = 0;
+}
+
+/**
+ * sw_trace_start - be ready to write
+ * @bytes: of each CPU's ring, a power of two
+ * @stacks: the table of stacks, or NULL
+ * Context: sleepable.
+ * Return: 0 or -ENOMEM.
+ */
+static int sw_trace_start(unsigned long bytes, struct sw_stacks *stacks)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct sw_trace_cpu *t = per_cpu_ptr(&sw_trace_cpus, cpu);
+
+		sw_ring_init(&t->ring, vzalloc_node(bytes, cpu_to_node(cpu)),
+			     bytes);
+		t->last = kcalloc(SW_MAX_SAMPLERS, sizeof(*t->last),
+				  GFP_KERNEL);
+		if (!t->ring.bytes || !t->last) {
+			sw_trace_free();
+			return -ENOMEM;
+		}
+	}
+	cpumask_copy(&sw_trace.cpus, cpu_online_mask);
+	sw_trace.stacks = stacks;
+	sw_trace.dirty = false;
+	INIT_DELAYED_WORK(&sw_trace.work, sw_trace_work);
+	init_irq_work(&sw_trace.kick, sw_trace_kick);
+	sw_trace.on = true;
+	schedule_delayed_work_on(sw_trace_cpu(), &sw_trace.work,
+				 SW_TRACE_INTERVAL);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Functions of known shares of the time, on known call paths.
+ *
+ *	shares N [THREADS]	N rounds of 10 parts of ten(), 20 of twenty(), 30 of
+ *			thirty() and 40 of forty(); each thread does that
+ *	shares storm N	N processes that map, exec, fork and exit
+ *
+ * Prints where each function begins, for who looks at samples: "function NAME
+ * ADDRESS", in the order of addresses, and "pid N".  Compile with frame pointers
+ * and without reordering.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FUNCTION __attribute__((noinline, noclone))
+#define PART 2000
+
+/* Two instructions a turn, in the caller's own frame. */
+static inline __attribute__((always_inline)) void spin(unsigned long turns)
+{
+#ifdef __x86_64__
+	asm volatile("1: dec %0\n\tjnz 1b" : "+r"(turns));
+#else
+	asm volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(turns) : : "cc");
+#endif
+}
+
+/* What keeps a call from being the last thing, and so a jump. */
+#define STAYS asm volatile("")
+
+FUNCTION void ten(void) { spin(10 * PART); STAYS; }
+FUNCTION void twenty(void) { spin(20 * PART); STAYS; }
+FUNCTION void thirty(void) { spin(30 * PART); STAYS; }
+FUNCTION void forty(void) { spin(40 * PART); STAYS; }
+FUNCTION void left(void) { ten(); twenty(); STAYS; }
+FUNCTION void right(void) { thirty(); forty(); STAYS; }
+FUNCTION void rounds(unsigned long n)
+{
+	while (n--) {
+		left();
+		right();
+	}
+	STAYS;
+}
+FUNCTION void behind(void) { STAYS; }
+
+static unsigned long turns;
+
+static void *run(void *unused)
+{
+	(void)unused;
+	rounds(turns);
+	STAYS;
+	return NULL;
+}
+
+static void print_functions(void)
+{
+	printf("pid %d\n", getpid());
+	printf("function ten %p\n", (void *)ten);
+	printf("function twenty %p\n", (void *)twenty);
+	printf("function thirty %p\n", (void *)thirty);
+	printf("function forty %p\n", (void *)forty);
+	printf("function left %p\n", (void *)left);
+	printf("function right %p\n", (void *)right);
+	printf("function rounds %p\n", (void *)rounds);
+	printf("function behind %p\n", (void *)behind);
+	fflush(stdout);
+}
+
+static void storm(const char *self, int n)
+{
+	while (n--) {
+		pid_t child = fork();
+
+		if (!child) {
+			mmap(NULL, 4096, PROT_READ | PROT_EXEC,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			if (n % 2)
+				execl(self, self, "1", (char *)NULL);
+			rounds(1);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t threads[64];
+	int i, n = argc > 2 ? atoi(argv[2]) : 1;
+
+	if (argc > 2 && !strcmp(argv[1], "storm")) {
+		storm(argv[0], n);
+		return 0;
+	}
+	turns = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
+	if (argc < 2 || n < 1 || n > 64)
+		return 2;
+	print_functions();
+	for (i = 1; i < n; i++)
+		if (pthread_create(&threads[i], NULL, run, NULL))
+			return 1;
+	run(NULL);
+	for (i = 1; i < n; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}

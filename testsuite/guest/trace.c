@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What stands in a trace, for tests: a reader that takes nothing for granted
+ * and adds up.
+ *
+ *	trace FILE [SHARES]	SHARES: what `shares' printed
+ */
+#include <err.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace_abi.h"
+
+#define MAX_CPUS 64
+#define MAX_FUNCTIONS 32
+#define MAX_PATHS 256
+
+static struct {
+	uint64_t seen, gaps;
+	uint32_t next;
+	struct trace_end end;
+	bool ended;
+} cpus[MAX_CPUS];
+
+static struct {
+	char name[32];
+	uint64_t addr;
+} functions[MAX_FUNCTIONS];
+static int nr_functions;
+static uint32_t pids[64];
+static int nr_pids;
+
+static struct {
+	char text[256];
+	int n;
+} paths[MAX_PATHS];
+static int nr_paths;
+
+static const char *data;
+static size_t size;
+static uint64_t counts[TRACE_END + 1], text_bytes, oldest, unordered;
+
+static const struct trace_record *next_record(size_t *at)
+{
+	while (*at + sizeof(struct trace_record) <= size) {
+		const struct trace_record *r = (const void *)(data + *at);
+		struct trace_record copy;
+
+		memcpy(&copy, r, sizeof(copy));
+		if (copy.mark == TRACE_MARK && copy.type && copy.size % 8 == 0 &&
+		    copy.type <= TRACE_END && copy.size >= sizeof(copy) &&
+		    copy.size <= TRACE_MAX_SIZE && copy.cpu < MAX_CPUS &&
+		    *at + copy.size <= size) {
+			struct trace_record *whole = malloc(copy.size);
+
+			memcpy(whole, r, copy.size);
+			*at += copy.size;
+			return whole;
+		}
+		text_bytes++;
+		++*at;
+	}
+	text_bytes += size - *at;
+	return NULL;
+}
+
+static const struct trace_stack **stacks;
+static uint32_t nr_stacks, twice;
+
+static void add_stack(const struct trace_stack *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < nr_stacks; i++)
+		if (stacks[i] && stacks[i]->nr == s->nr &&
+		    stacks[i]->flags == s->flags &&
+		    !memcmp(stacks[i]->ip, s->ip, s->nr * 8))
+			twice++;
+	if (s->stack >= nr_stacks) {
+		stacks = realloc(stacks, (s->stack + 1) * sizeof(*stacks));
+		while (nr_stacks <= s->stack)
+			stacks[nr_stacks++] = NULL;
+	}
+	twice += !!stacks[s->stack];
+	stacks[s->stack] = s;
+}
+
+static void read_shares(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char line[256];
+
+	if (!f)
+		err(1, "%s", path);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "pid %u", &pids[nr_pids]) == 1)
+			nr_pids += nr_pids < 63;
+		else if (nr_functions < MAX_FUNCTIONS &&
+			 sscanf(line, "function %31s %" SCNx64,
+				functions[nr_functions].name,
+				&functions[nr_functions].addr) == 2)
+			nr_functions++;
+	}
+	fclose(f);
+}
+
+/* A return address is behind the call. */
+static const char *function_of(uint64_t ip)
+{
+	int i;
+
+	for (i = 0; i + 1 < nr_functions; i++)
+		if (ip >= functions[i].addr && ip < functions[i + 1].addr)
+			return functions[i].name;
+	return NULL;
+}
+
+static bool is_ours(uint32_t pid)
+{
+	int i;
+
+	for (i = 0; i < nr_pids; i++)
+		if (pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* Where a sample was, and who called, up to what is not of ours. */
+static void add_path(const struct trace_sample *s)
+{
+	const struct trace_stack *k = s->ustack < nr_stacks ?
+				      stacks[s->ustack] : NULL;
+	char text[256] = "";
+	uint32_t i;
+
+	if (!k || !function_of(k->ip[0]))
+		return;
+	for (i = 0; i < k->nr; i++) {
+		const char *name = function_of(k->ip[i] - !!i);
+
+		if (!name)
+			break;
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "%s%s", i ? "<" : "", name);
+	}
+	for (i = 0; i < (uint32_t)nr_paths; i++)
+		if (!strcmp(paths[i].text, text))
+			break;
+	if (i == MAX_PATHS)
+		return;
+	strcpy(paths[i].text, text);
+	paths[i].n++;
+	nr_paths += i == (uint32_t)nr_paths;
+}
+
+static void print_map(const struct trace_mmap *m)
+{
+	int i;
+
+	printf("mmap %u %#" PRIx64 "+%" PRIx64 " %" PRIx64 " ino %" PRIu64
+	       " ns %u flags %u ", m->pid, m->addr, m->len, m->offset, m->inode,
+	       m->mnt_ns, m->flags);
+	for (i = 0; i < TRACE_BUILD_ID; i++)
+		printf("%02x", m->build_id[i]);
+	printf(" %s\n", m->path);
+}
+
+static void print_record(const struct trace_record *r)
+{
+	const struct trace_head *h = (const void *)r;
+	const struct trace_event *e = (const void *)r;
+	const struct trace_count *c = (const void *)r;
+	const struct trace_comm *o = (const void *)r;
+	const struct trace_fork *f = (const void *)r;
+	const struct trace_exit *x = (const void *)r;
+	const struct trace_module *m = (const void *)r;
+
+	switch (r->type) {
+	case TRACE_HEAD:
+		printf("head version %u size %u page %u stext %d build %d release %s\n",
+		       h->version, h->size, h->page_size, !!h->stext,
+		       !!h->build_id[0], (const char *)h + h->size);
+		break;
+	case TRACE_EVENT:
+		printf("event %u %s every %" PRIu64 " flags %u\n", e->event,
+		       e->name, e->every, e->flags);
+		break;
+	case TRACE_COUNT:
+		printf("count %u %s\n", c->count, c->name);
+		break;
+	case TRACE_COMM:
+		printf("comm %u %u %s%s\n", o->pid, o->tid, o->comm,
+		       o->flags & TRACE_COMM_EXEC ? " exec" : "");
+		break;
+	case TRACE_FORK:
+		printf("fork %u %u of %u\n", f->pid, f->tid, f->parent_pid);
+		break;
+	case TRACE_EXIT:
+		printf("exit %u %u\n", x->pid, x->tid);
+		break;
+	case TRACE_MMAP:
+		print_map((const void *)r);
+		break;
+	case TRACE_MODULE:
+		printf("module %s %d %d\n", m->name, !!m->addr, m->flags);
+		break;
+	}
+}
+
+static void look_at(const struct trace_record *r)
+{
+	uint64_t *gaps = &cpus[r->cpu].gaps;
+
+	counts[r->type]++;
+	*gaps += r->seq - cpus[r->cpu].next;
+	cpus[r->cpu].next = r->seq + 1;
+	if (r->type != TRACE_ROUND)
+		unordered += r->time < oldest;
+	else
+		oldest = ((const struct trace_round *)r)->oldest;
+	if (r->type == TRACE_SAMPLE)
+		cpus[r->cpu].seen++;
+	if (r->type == TRACE_STACK)
+		add_stack((const struct trace_stack *)r);
+	if (r->type == TRACE_END) {
+		cpus[r->cpu].end = *(const struct trace_end *)r;
+		cpus[r->cpu].ended = true;
+	}
+}
+
+static void look_at_samples(void)
+{
+	uint64_t missing = 0, periods = 0, ours = 0, n[MAX_FUNCTIONS] = { 0 };
+	const struct trace_record *r;
+	size_t at = 0;
+	int i;
+
+	while ((r = next_record(&at))) {
+		const struct trace_sample *s = (const void *)r;
+
+		if (r->type != TRACE_SAMPLE)
+			continue;
+		missing += s->kstack && (s->kstack >= nr_stacks ||
+					 !stacks[s->kstack]);
+		missing += s->ustack && (s->ustack >= nr_stacks ||
+					 !stacks[s->ustack]);
+		periods += s->period;
+		if (!is_ours(s->pid))
+			continue;
+		ours++;
+		for (i = 0; i < nr_functions; i++) {
+			const char *name = function_of(s->ip);
+
+			n[i] += name && !strcmp(name, functions[i].name);
+		}
+		add_path(s);
+	}
+	printf("missing stacks %" PRIu64 "\nperiods %" PRIu64 "\nours %" PRIu64
+	       "\n", missing, periods, ours);
+	for (i = 0; i < nr_functions; i++)
+		printf("share %s %" PRIu64 "\n", functions[i].name, n[i]);
+	for (i = 0; i < nr_paths; i++)
+		printf("path %s %d\n", paths[i].text, paths[i].n);
+}
+
+static void print_ends(void)
+{
+	uint64_t taken = 0, written = 0, lost = 0, seen = 0, gaps = 0;
+	uint64_t full = 0, nested = 0, skipped = 0, no_stack = 0, other = 0;
+	int i, n = 0, wrong = 0;
+
+	for (i = 0; i < MAX_CPUS; i++) {
+		const struct trace_end *e = &cpus[i].end;
+		uint64_t l = e->lost_full + e->lost_nested + e->lost_skipped;
+
+		n += cpus[i].ended;
+		wrong += e->taken != e->written + l ||
+			 e->written != cpus[i].seen;
+		taken += e->taken;
+		written += e->written;
+		lost += l;
+		full += e->lost_full;
+		nested += e->lost_nested;
+		skipped += e->lost_skipped;
+		no_stack += e->no_stack;
+		other += e->other_lost;
+		seen += cpus[i].seen;
+		gaps += cpus[i].gaps;
+	}
+	printf("ends %d\ntaken %" PRIu64 "\nwritten %" PRIu64 "\nlost %" PRIu64
+	       "\nfull %" PRIu64 "\nnested %" PRIu64 "\nskipped %" PRIu64
+	       "\nno_stack %" PRIu64 "\nother_lost %" PRIu64 "\nseen %" PRIu64
+	       "\ngaps %" PRIu64 "\nwrong sums %d\n", n, taken, written, lost,
+	       full, nested, skipped, no_stack, other, seen, gaps, wrong);
+}
+
+static void read_all(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	size_t room = 0, n;
+	char *all = NULL;
+
+	if (!f)
+		err(1, "%s", path);
+	do {
+		room += 1 << 20;
+		all = realloc(all, room);
+		if (!all)
+			err(1, "%s", path);
+		n = fread(all + size, 1, room - size, f);
+		size += n;
+	} while (n);
+	fclose(f);
+	data = all;
+}
+
+int main(int argc, char **argv)
+{
+	const struct trace_record *r;
+	size_t at = 0;
+
+	if (argc < 2)
+		errx(2, "trace FILE [SHARES]");
+	read_all(argv[1]);
+	if (argc > 2)
+		read_shares(argv[2]);
+	while ((r = next_record(&at))) {
+		look_at(r);
+		print_record(r);
+	}
+	printf("text %" PRIu64 "\nsamples %" PRIu64 "\nstacks %" PRIu64
+	       "\nstacks twice %u\nrounds %" PRIu64 "\nunordered %" PRIu64 "\n",
+	       text_bytes, counts[TRACE_SAMPLE], counts[TRACE_STACK], twice,
+	       counts[TRACE_ROUND], unordered);
+	text_bytes = 0;
+	look_at_samples();
+	print_ends();
+	return 0;
+}
