@@ -5,12 +5,15 @@
  *	shares N [THREADS]	N rounds of 10 parts of ten(), 20 of twenty(), 30 of
  *			thirty() and 40 of forty(); each thread does that
  *	shares storm N	N processes that map, exec, fork and exit
+ *	shares first CPU N	on that CPU, before all but the kernel's most urgent
  *
  * Prints where each function begins, for who looks at samples: "function NAME
  * ADDRESS", in the order of addresses, and "pid N".  Compile with frame pointers
  * and without reordering.
  */
+#define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +24,10 @@
 #define FUNCTION __attribute__((noinline, noclone))
 #define PART 2000
 
-/* Two instructions a turn, in the caller's own frame. */
+/* Two instructions a turn.  Who asks for its frame's address has a frame. */
 static inline __attribute__((always_inline)) void spin(unsigned long turns)
 {
+	asm volatile("" : : "r"(__builtin_frame_address(0)));
 #ifdef __x86_64__
 	asm volatile("1: dec %0\n\tjnz 1b" : "+r"(turns));
 #else
@@ -91,6 +95,18 @@ static void storm(const char *self, int n)
 	}
 }
 
+static void first(int cpu)
+{
+	struct sched_param p = { .sched_priority = 50 };
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set) ||
+	    sched_setscheduler(0, SCHED_FIFO, &p))
+		perror("shares");
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t threads[64];
@@ -99,6 +115,11 @@ int main(int argc, char **argv)
 	if (argc > 2 && !strcmp(argv[1], "storm")) {
 		storm(argv[0], n);
 		return 0;
+	}
+	if (argc > 3 && !strcmp(argv[1], "first")) {
+		first(n);
+		argv += 2;
+		n = 1;
 	}
 	turns = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
 	if (argc < 2 || n < 1 || n > 64)
