@@ -81,17 +81,29 @@ static void sw_profile_seed(void)
 		per_cpu(sw_random, cpu) = cpu;
 }
 
+static void sw_profile_release(void)
+{
+	sw_images_stop();
+	sw_trace_stop();
+	vfree(sw_profile.stacks_mem);
+	sw_profile.stacks_mem = NULL;
+	sw_profile.nr = 0;
+	sw_profile.begun = false;
+}
+
 static int sw_profile_begin(unsigned int uses)
 {
 	int rc = 0;
 
-	sw_profile.begun = true;
 	sw_profile.uses = uses;
 	sw_profile_seed();
 	if (uses & (SW_KSTACKS | SW_USTACKS))
 		rc = sw_profile_stacks();
 	if (!rc && (uses & SW_TRACES))
 		rc = sw_profile_trace();
+	if (rc)
+		sw_profile_release();
+	sw_profile.begun = !rc;
 	return rc;
 }
 
@@ -104,17 +116,12 @@ static void sw_profile_end(void)
 	int refused;
 
 	mutex_lock(&sw_profile.lock);
-	sw_images_stop();
-	sw_trace_stop();
 	refused = sw_profile.stacks_mem ?
 		  atomic_read(&sw_profile.stacks.refused) : 0;
 	if (refused)
 		_stp_warn("stapwatch: a stack found no room %d times; -G stapwatch_stacks=N makes it (now %d)\n",
 			  refused, sw_profile.stacks.max);
-	vfree(sw_profile.stacks_mem);
-	sw_profile.stacks_mem = NULL;
-	sw_profile.nr = 0;
-	sw_profile.begun = false;
+	sw_profile_release();
 	mutex_unlock(&sw_profile.lock);
 }
 
@@ -192,12 +199,13 @@ sw_sampler_new(const struct perf_event_attr *given,
 		.handler = handler,
 		.every = attr->freq ? attr->sample_freq : attr->sample_period,
 		.hz = attr->freq,
+		.is_timer = sw_is_timer(attr),
 		.precise = -1,
 	};
 	/* a timer's frequency is a period to perf */
 	if (!attr->freq)
 		s->period = attr->sample_period;
-	else if (sw_is_timer(attr))
+	else if (s->is_timer)
 		s->period = NSEC_PER_SEC / attr->sample_freq;
 	smp_store_release(&sw_profile.nr, sw_profile.nr + 1);
 	return s;

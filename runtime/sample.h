@@ -38,9 +38,9 @@ struct sw_sampler {
 	const char *name;
 	u64 every;		/* events, or a second */
 	bool hz;
+	bool is_timer;
 	s8 precise;		/* what the PMU takes; -1: not tried yet */
 	u64 period;		/* 0: perf changes it */
-	u64 overflows;		/* see sw_overflows */
 };
 
 struct sw_sample {
@@ -118,7 +118,7 @@ static __always_inline void sw_next_period(struct sw_sample *s)
 	period += sw_random_next() & sw_profile_config.random_mask;
 	hw->sample_period = period;
 	/* of a timer perf itself does not keep it */
-	if (sw_is_timer(&s->event->attr))
+	if (s->sampler->is_timer)
 		hw->last_period = period;
 }
 

@@ -22,6 +22,7 @@
 #define STAPWATCH_TRACE_H
 
 #include "compat.h"
+#include "buildid.h"
 #include "clock.h"
 #include "elapsed.h"
 #include "ring.h"
@@ -77,12 +78,12 @@ static struct {
 	struct sw_stacks *stacks;
 	struct delayed_work work;
 	struct irq_work kick;
-	u8 build_id[TRACE_BUILD_ID];
 } sw_trace = { .lock = __MUTEX_INITIALIZER(sw_trace.lock) };
 
 /* for what is here, and known further down */
 static void sw_trace_put_events(void);
-static bool sw_image_finish(struct trace_record *r);
+static void sw_images_look(void);
+static void sw_image_finish(struct trace_record *r);
 static void sw_image_drop(struct trace_record *r);
 
 /* ---- writing, in any context */
@@ -244,8 +245,12 @@ static void sw_trace_put_head(void)
 		.stext = kallsyms_lookup_name("_stext"),
 	};
 
+	const void *notes = (void *)kallsyms_lookup_name("__start_notes");
+	const void *end = (void *)kallsyms_lookup_name("__stop_notes");
+
 	h.session = h.realtime;
-	memcpy(h.build_id, sw_trace.build_id, sizeof(h.build_id));
+	if (notes && notes < end)
+		sw_build_id_in_notes(notes, end - notes, h.build_id);
 	sw_trace_put_named(&h.r, h.size, init_utsname()->release);
 }
 
@@ -304,8 +309,7 @@ static bool sw_trace_put_cpu(struct sw_trace_cpu *t)
 	head = smp_load_acquire(&t->ring.head);
 	while ((r = sw_ring_first(&t->ring, head))) {
 		size = r->size;
-		if (r->type == TRACE_MMAP && !sw_image_finish(r))
-			return false;
+		sw_image_finish(r);
 		if (!sw_trace_put(r))
 			return false;
 		t->written += r->type == TRACE_SAMPLE;
@@ -324,6 +328,7 @@ static bool sw_trace_round(void)
 	if (!sw_trace.begun) {
 		sw_trace.begun = true;
 		sw_trace_put_head();
+		sw_images_look();
 	}
 	sw_trace_put_events();
 	sw_trace_put_counts();
@@ -342,12 +347,15 @@ static bool sw_trace_round(void)
 
 static void sw_trace_work(struct work_struct *work)
 {
+	unsigned long delay;
+
 	mutex_lock(&sw_trace.lock);
 	if (sw_trace.begun || sw_is_running())
 		sw_trace_round();
+	/* soon, for those who are there only for a moment */
+	delay = sw_trace.begun ? SW_TRACE_INTERVAL : 1;
 	mutex_unlock(&sw_trace.lock);
-	schedule_delayed_work_on(sw_trace_cpu(), &sw_trace.work,
-				 SW_TRACE_INTERVAL);
+	schedule_delayed_work_on(sw_trace_cpu(), &sw_trace.work, delay);
 }
 
 static void sw_trace_kick(struct irq_work *work)
@@ -385,8 +393,7 @@ static void sw_trace_give_up(struct sw_trace_cpu *t)
 			t->full++;
 		else
 			t->other_lost++;
-		if (r->type == TRACE_MMAP)
-			sw_image_drop(r);
+		sw_image_drop(r);
 		sw_ring_drop(&t->ring, r->size);
 	}
 }
@@ -515,8 +522,7 @@ static int sw_trace_start(unsigned long bytes, struct sw_stacks *stacks)
 	INIT_DELAYED_WORK(&sw_trace.work, sw_trace_work);
 	init_irq_work(&sw_trace.kick, sw_trace_kick);
 	sw_trace.on = true;
-	schedule_delayed_work_on(sw_trace_cpu(), &sw_trace.work,
-				 SW_TRACE_INTERVAL);
+	schedule_delayed_work_on(sw_trace_cpu(), &sw_trace.work, 1);
 	return 0;
 }
 
