@@ -18,6 +18,16 @@
 #define MAX_FUNCTIONS 32
 #define MAX_PATHS 256
 
+/* Where a function has no frame yet, or no more: its first instructions, and its
+ * return. */
+#ifdef __x86_64__
+#define BEFORE_FRAME 4
+#define AFTER_FRAME 1
+#else
+#define BEFORE_FRAME 8
+#define AFTER_FRAME 4
+#endif
+
 static struct {
 	uint64_t seen, gaps;
 	uint32_t next;
@@ -118,6 +128,17 @@ static const char *function_of(uint64_t ip)
 	return NULL;
 }
 
+static bool has_frame(uint64_t ip)
+{
+	int i;
+
+	for (i = 0; i + 1 < nr_functions; i++)
+		if (ip >= functions[i].addr && ip < functions[i + 1].addr)
+			return ip - functions[i].addr >= BEFORE_FRAME &&
+			       functions[i + 1].addr - ip > AFTER_FRAME;
+	return false;
+}
+
 static bool is_ours(uint32_t pid)
 {
 	int i;
@@ -136,7 +157,7 @@ static void add_path(const struct trace_sample *s)
 	char text[256] = "";
 	uint32_t i;
 
-	if (!k || !function_of(k->ip[0]))
+	if (!k || !has_frame(k->ip[0]))
 		return;
 	for (i = 0; i < k->nr; i++) {
 		const char *name = function_of(k->ip[i] - !!i);
