@@ -9,6 +9,7 @@
 #include "lower.h"
 #include "metrics.h"
 #include "options.h"
+#include "report/report.h"
 #include "run.h"
 #include "script.h"
 #include "top.h"
@@ -71,6 +72,7 @@ static const struct {
 	{ "list", cmd_list },
 	{ "top", cmd_top },
 	{ "metrics", cmd_metrics },
+	{ "report", cmd_report },
 };
 
 int main(int argc, char **argv)

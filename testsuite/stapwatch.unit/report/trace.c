@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes a trace to stdout, as lines of stdin tell:
+ *
+ *	sample cpu=1 time=0x10 pid=7 ip=0x401000 more=1,2,3
+ *	mmap time=5 pid=7 addr=0x400000 len=0x1000 build_id=0011 text=/bin/true
+ *	print a line of a script's
+ *
+ * A record is what its type says, zeroes but for the fields that are named, with
+ * text to the end of the line, and with mark, size and its CPU's next number
+ * unless those are named too.
+ */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace_abi.h"
+
+struct field {
+	const char *name;
+	size_t at;
+	size_t size;
+};
+
+struct type {
+	const char *name;
+	uint16_t type;
+	size_t size;
+	struct field fields[20];
+};
+
+#define FIELD(type, field) \
+	{ #field, offsetof(struct trace_##type, field), \
+	  sizeof(((struct trace_##type *)0)->field) }
+
+static const struct field common[] = {
+	FIELD(record, mark), FIELD(record, type), FIELD(record, cpu),
+	FIELD(record, size), FIELD(record, seq), FIELD(record, time),
+	{ 0 },
+};
+
+#define TYPE(name, number) #name, number, sizeof(struct trace_##name)
+
+static const struct type types[] = {
+	{ TYPE(head, TRACE_HEAD), {
+		FIELD(head, version), { "head_size", offsetof(struct trace_head,
+							      size), 4 },
+		FIELD(head, machine), FIELD(head, page_size),
+		FIELD(head, nr_cpus), FIELD(head, session),
+		FIELD(head, realtime), FIELD(head, stext),
+		FIELD(head, build_id) } },
+	{ TYPE(event, TRACE_EVENT), {
+		FIELD(event, event), FIELD(event, flags),
+		FIELD(event, every) } },
+	{ TYPE(count, TRACE_COUNT), { FIELD(count, count) } },
+	{ TYPE(sample, TRACE_SAMPLE), {
+		FIELD(sample, pid), FIELD(sample, tid), FIELD(sample, ip),
+		FIELD(sample, period), FIELD(sample, event),
+		FIELD(sample, flags), FIELD(sample, has),
+		FIELD(sample, nr_counts), FIELD(sample, nr_branches),
+		FIELD(sample, kstack), FIELD(sample, ustack) } },
+	{ TYPE(stack, TRACE_STACK), {
+		FIELD(stack, stack), FIELD(stack, flags), FIELD(stack, nr) } },
+	{ TYPE(comm, TRACE_COMM), {
+		FIELD(comm, pid), FIELD(comm, tid), FIELD(comm, flags) } },
+	{ TYPE(fork, TRACE_FORK), {
+		FIELD(fork, pid), FIELD(fork, tid), FIELD(fork, parent_pid),
+		FIELD(fork, parent_tid) } },
+	{ TYPE(exit, TRACE_EXIT), { FIELD(exit, pid), FIELD(exit, tid) } },
+	{ TYPE(mmap, TRACE_MMAP), {
+		FIELD(mmap, pid), FIELD(mmap, tid), FIELD(mmap, addr),
+		FIELD(mmap, len), FIELD(mmap, offset), FIELD(mmap, inode),
+		FIELD(mmap, dev_major), FIELD(mmap, dev_minor),
+		FIELD(mmap, mnt_ns), FIELD(mmap, flags),
+		FIELD(mmap, build_id) } },
+	{ TYPE(module, TRACE_MODULE), {
+		FIELD(module, addr), FIELD(module, len),
+		FIELD(module, build_id), FIELD(module, flags) } },
+	{ TYPE(round, TRACE_ROUND), { FIELD(round, oldest) } },
+	{ TYPE(end, TRACE_END), {
+		FIELD(end, taken), FIELD(end, written), FIELD(end, lost_full),
+		FIELD(end, lost_nested), FIELD(end, lost_skipped),
+		FIELD(end, no_stack), FIELD(end, other_lost) } },
+};
+
+static union {
+	struct trace_record r;
+	char bytes[2 * TRACE_MAX_SIZE];
+} out;
+
+static uint32_t next_seq[65536];
+
+static void __attribute__((noreturn)) die(const char *what)
+{
+	fprintf(stderr, "trace: %s?\n", what);
+	exit(1);
+}
+
+static const struct field *find(const struct field *f, const char *name)
+{
+	for (; f->name; f++)
+		if (!strcmp(f->name, name))
+			return f;
+	return NULL;
+}
+
+static void put_hex(char *at, const char *hex)
+{
+	unsigned int byte;
+
+	for (; sscanf(hex, "%2x", &byte) == 1; hex += 2)
+		*at++ = byte;
+}
+
+static size_t put_words(size_t size, const char *list)
+{
+	uint64_t word;
+	char *end;
+
+	while (*list) {
+		word = strtoull(list, &end, 0);
+		memcpy(out.bytes + size, &word, sizeof(word));
+		size += sizeof(word);
+		list = end + (*end == ',');
+	}
+	return size;
+}
+
+static size_t put_text(const struct type *t, size_t size, const char *text)
+{
+	if (t->type == TRACE_COMM) {
+		strncpy(out.bytes + offsetof(struct trace_comm, comm), text,
+			15);
+		return size;
+	}
+	strcpy(out.bytes + size, text);
+	return (size + strlen(text) + 1 + 7) & ~(size_t)7;
+}
+
+static void put(const struct type *t, char *line)
+{
+	size_t size = t->size;
+	const struct field *f;
+	uint64_t number;
+	char *key, *value;
+
+	memset(&out, 0, sizeof(out));
+	out.r.mark = TRACE_MARK;
+	out.r.type = t->type;
+	out.r.seq = UINT32_MAX;
+	while ((key = strsep(&line, " "))) {
+		if (!*key)
+			continue;
+		value = strchr(key, '=');
+		if (!value)
+			die(key);
+		*value++ = '\0';
+		if (!strcmp(key, "text")) {
+			if (line)
+				line[-1] = ' ';
+			size = put_text(t, size, value);
+			break;
+		}
+		if (!strcmp(key, "more")) {
+			size = put_words(size, value);
+			continue;
+		}
+		f = find(t->fields, key);
+		if (!f)
+			f = find(common, key);
+		if (!f)
+			die(key);
+		number = strtoull(value, NULL, 0);
+		if (f->size > sizeof(number))
+			put_hex(out.bytes + f->at, value);
+		else
+			memcpy(out.bytes + f->at, &number, f->size);
+	}
+	if (!out.r.size)
+		out.r.size = size;
+	if (out.r.seq == UINT32_MAX)
+		out.r.seq = next_seq[out.r.cpu];
+	next_seq[out.r.cpu] = out.r.seq + 1;
+	fwrite(&out, 1, size, stdout);
+}
+
+int main(void)
+{
+	char *line = NULL, *rest, *name;
+	size_t size = 0, i;
+	ssize_t len;
+
+	while ((len = getline(&line, &size, stdin)) > 0) {
+		line[len - 1] = '\0';
+		rest = line + strspn(line, " \t");
+		name = strsep(&rest, " ");
+		if (!rest)
+			die(name);
+		if (!strcmp(name, "print")) {
+			fputs(rest, stdout);
+			continue;
+		}
+		for (i = 0; i < sizeof(types) / sizeof(*types); i++)
+			if (!strcmp(types[i].name, name))
+				break;
+		if (i == sizeof(types) / sizeof(*types))
+			die(name);
+		put(&types[i], rest);
+	}
+	free(line);
+	return fflush(stdout) ? 1 : 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The ELF file of an image, by elfutils: found, proven to be the one that was
+ * mapped, and asked for its symbols, lines and code.
+ *
+ * A file at the image's path counts only if its build-id is the image's or,
+ * where the trace has none, if it is the same inode and was not written since.
+ * Another one with that build-id will do: below /usr/lib/debug, or of debuginfod
+ * where DEBUGINFOD_URLS names servers.
+ */
+#ifndef STAPWATCH_ELF_FILE_H
+#define STAPWATCH_ELF_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "images.h"
+#include "symtab.h"
+
+struct elf_file;
+
+/**
+ * elf_file_open - find an image's file
+ * @head: of the trace
+ * @release: the kernel's
+ * @why: what is to be told of it, found or not: a line without its end, or
+ *	nothing
+ *
+ * Return: NULL if there is none
+ */
+struct elf_file *elf_file_open(const struct image *image,
+			       const struct trace_head *head,
+			       const char *release, struct buf *why);
+void elf_file_close(struct elf_file *f);
+
+/** elf_file_symbols - its functions, sorted */
+void elf_file_symbols(struct elf_file *f, struct intern *texts,
+		      struct symtab *tab);
+
+/**
+ * elf_file_address - the address in the file's own numbering
+ * @offset: as the image has it
+ *
+ * Return: whether it has one
+ */
+bool elf_file_address(const struct elf_file *f, uint64_t offset,
+		      uint64_t *addr);
+
+/** elf_file_line - source file and line of an address; NULL if not known */
+const char *elf_file_line(struct elf_file *f, uint64_t addr, int *line);
+
+/**
+ * elf_file_code - the bytes from an address on
+ * @size: how many are wanted; gets how many there are
+ *
+ * Return: NULL if it has none there
+ */
+const void *elf_file_code(struct elf_file *f, uint64_t addr, size_t *size);
+
+/** elf_file_path - where it was found */
+const char *elf_file_path(const struct elf_file *f);
+
+#endif

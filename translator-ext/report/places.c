@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What places are called; places.h says what is wanted of it. */
+#include "places.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "buf.h"
+#include "jit_map.h"
+#include "kallsyms.h"
+#include "progress.h"
+
+/* What is known of an image. */
+struct source {
+	bool tried;
+	bool elf_tried;
+	struct elf_file *elf;
+	struct symtab own;
+	const struct symtab *symbols;	/* own, or kallsyms' */
+	char *why;			/* what is to be told of it */
+	uint64_t missed;		/* samples without a symbol */
+	uint32_t name;			/* [NAME], a number of the texts plus 1 */
+};
+
+struct place_key {
+	uint64_t offset;
+	uint32_t image;
+	uint32_t pad;
+};
+
+struct places {
+	struct profile *profile;
+	const char *kallsyms_path;
+	struct kallsyms kallsyms;
+	bool kallsyms_tried;
+	char *kallsyms_why;
+	struct intern keys;
+	struct place *all;
+	size_t size;
+	struct source *sources;
+	size_t size_sources;
+};
+
+struct places *places_new(struct profile *profile, const char *kallsyms)
+{
+	struct places *pl = xmalloc(sizeof(*pl));
+
+	*pl = (struct places) { .profile = profile, .kallsyms_path = kallsyms };
+	return pl;
+}
+
+void places_free(struct places *pl)
+{
+	size_t i;
+
+	for (i = 0; i < pl->size_sources; i++) {
+		if (pl->sources[i].elf)
+			elf_file_close(pl->sources[i].elf);
+		symtab_free(&pl->sources[i].own);
+		free(pl->sources[i].why);
+	}
+	free(pl->sources);
+	free(pl->all);
+	free(pl->kallsyms_why);
+	kallsyms_free(&pl->kallsyms);
+	intern_free(&pl->keys);
+	free(pl);
+}
+
+static void read_kallsyms(struct places *pl)
+{
+	struct profile *p = pl->profile;
+	struct buf why = { 0 };
+
+	if (pl->kallsyms_tried)
+		return;
+	pl->kallsyms_tried = true;
+	kallsyms_read(pl->kallsyms_path, &p->head, &p->texts, &pl->kallsyms,
+		      &why);
+	pl->kallsyms_why = buf_take(&why);
+}
+
+static struct source *source_of(struct places *pl, uint32_t image)
+{
+	pl->sources = array_room(pl->sources, &pl->size_sources, image + 1,
+				 sizeof(*pl->sources));
+	return &pl->sources[image];
+}
+
+struct elf_file *place_elf(struct places *pl, uint32_t image)
+{
+	struct source *s = source_of(pl, image);
+	const struct profile *p = pl->profile;
+	const struct image *im = &p->images.all[image];
+	struct buf why = { 0 };
+
+	if (s->elf_tried)
+		return s->elf;
+	s->elf_tried = true;
+	if (im->kind != IMAGE_FILE && im->kind != IMAGE_VDSO &&
+	    im->kind != IMAGE_KERNEL)
+		return NULL;
+	s->elf = elf_file_open(im, &p->head, p->release, &why);
+	if (!s->why && why.len)
+		s->why = buf_take(&why);
+	free(why.s);
+	return s->elf;
+}
+
+static void load(struct places *pl, uint32_t image, struct source *s)
+{
+	struct profile *p = pl->profile;
+	const struct image *im = &p->images.all[image];
+
+	s->tried = true;
+	progress("reading symbols", -1);
+	switch (im->kind) {
+	case IMAGE_KERNEL:
+	case IMAGE_MODULE:
+		read_kallsyms(pl);
+		s->symbols = im->kind == IMAGE_KERNEL ? &pl->kallsyms.kernel :
+			     kallsyms_module(&pl->kallsyms, im->path);
+		s->why = xstrdup(pl->kallsyms_why);
+		break;
+	case IMAGE_FILE:
+	case IMAGE_VDSO:
+		s->symbols = &s->own;
+		if (place_elf(pl, image))
+			elf_file_symbols(s->elf, &p->texts, &s->own);
+		break;
+	case IMAGE_JIT:
+	case IMAGE_NONE:
+		s->symbols = &s->own;
+		if (!jit_map_read(im->pid, &p->texts, &s->own))
+			s->why = xstrdup(im->kind == IMAGE_JIT ?
+				"memory without a file, and no /tmp/perf-PID.map says what is there" :
+				"nothing was mapped there, as far as the trace tells");
+	}
+}
+
+/* What stands for a symbol that is not known: [libc.so.6] */
+static uint32_t name_of(struct places *pl, uint32_t image, struct source *s)
+{
+	const struct image *im = &pl->profile->images.all[image];
+	const char *slash = strrchr(im->name, '/');
+	struct buf name = { 0 };
+
+	if (!s->name) {
+		buf_printf(&name, *im->name == '[' ? "%s" : "[%s]",
+			   slash ? slash + 1 : im->name);
+		s->name = intern_string(&pl->profile->texts, name.s) + 1;
+		free(name.s);
+	}
+	return s->name - 1;
+}
+
+static void resolve(struct places *pl, struct place *place)
+{
+	struct source *s = source_of(pl, place->image);
+	const struct symbol *symbol = NULL;
+	bool known = true;
+
+	if (!s->tried)
+		load(pl, place->image, s);
+	place->addr = place->offset;
+	if (s->elf && s->symbols == &s->own)
+		known = elf_file_address(s->elf, place->offset, &place->addr);
+	if (known && s->symbols)
+		symbol = symtab_find(s->symbols, place->addr);
+	place->start = symbol ? symbol->addr : 0;
+	place->size = symbol ? symbol->size : 0;
+	place->symbol = symbol ? symbol->name : name_of(pl, place->image, s);
+}
+
+uint32_t place_number(struct places *pl, uint32_t image, uint64_t offset)
+{
+	const struct place_key key = { .offset = offset, .image = image };
+	const uint32_t before = pl->keys.nr;
+	const uint32_t nr = intern(&pl->keys, &key, sizeof(key));
+
+	if (nr != before)
+		return nr;
+	pl->all = array_room(pl->all, &pl->size, nr + 1, sizeof(*pl->all));
+	pl->all[nr] = (struct place) { .image = image, .offset = offset };
+	resolve(pl, &pl->all[nr]);
+	return nr;
+}
+
+const struct place *place_get(const struct places *pl, uint32_t place)
+{
+	return &pl->all[place];
+}
+
+const struct place *place_line(struct places *pl, uint32_t place)
+{
+	struct place *p = &pl->all[place];
+	struct elf_file *elf;
+	const char *file = NULL;
+	uint64_t addr;
+	int line = 0;
+
+	if (p->line_tried)
+		return p;
+	p->line_tried = true;
+	progress("reading lines", -1);
+	elf = place_elf(pl, p->image);
+	if (elf && elf_file_address(elf, p->offset, &addr))
+		file = elf_file_line(elf, addr, &line);
+	if (file) {
+		p->file = intern_string(&pl->profile->texts, file) + 1;
+		p->line = line;
+	}
+	return p;
+}
+
+void places_missed(struct places *pl, const struct place *place,
+		   uint64_t samples)
+{
+	if (!place->size)
+		pl->sources[place->image].missed += samples;
+}
+
+unsigned int places_say(struct places *pl, FILE *out)
+{
+	const struct profile *p = pl->profile;
+	const struct source *s;
+	unsigned int nr = 0;
+	size_t i;
+
+	for (i = 0; i < pl->size_sources && i < p->images.keys.nr; i++) {
+		s = &pl->sources[i];
+		if (!s->missed && !(s->tried && s->why && *s->why &&
+				    p->images.all[i].kind == IMAGE_FILE))
+			continue;
+		nr++;
+		fprintf(out, "stapwatch report: %s", p->images.all[i].name);
+		if (p->images.all[i].kind == IMAGE_JIT ||
+		    p->images.all[i].kind == IMAGE_NONE)
+			fprintf(out, ", process %u", p->images.all[i].pid);
+		if (s->why && *s->why)
+			fprintf(out, ": %s", s->why);
+		else
+			fputs(": it has no symbol at some addresses", out);
+		fprintf(out, "; samples without a symbol: %" PRIu64 "\n",
+			s->missed);
+	}
+	return nr;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Places in images, and what they are called: symbol, source file and line.  Each
+ * is looked for once.
+ */
+#ifndef STAPWATCH_PLACES_H
+#define STAPWATCH_PLACES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "elf_file.h"
+#include "profile.h"
+
+struct place {
+	uint32_t image;
+	uint32_t symbol;	/* a number of the texts; by default [IMAGE] */
+	uint64_t offset;	/* as the image has it */
+	uint64_t addr;		/* as the symbols have it */
+	uint64_t start;		/* of the symbol */
+	uint64_t size;		/* 0: no symbol is known */
+	uint32_t file;		/* a number of the texts plus 1; 0: not known */
+	uint32_t line;
+	bool line_tried;
+};
+
+struct places;
+
+/**
+ * places_new - what a profile's places are called
+ * @kallsyms: a file with the kernel's symbols, or NULL for this machine's
+ */
+struct places *places_new(struct profile *profile, const char *kallsyms);
+void places_free(struct places *pl);
+
+/** place_number - a place, with its symbol */
+uint32_t place_number(struct places *pl, uint32_t image, uint64_t offset);
+const struct place *place_get(const struct places *pl, uint32_t place);
+
+/** place_line - the same with its source line, which takes longer */
+const struct place *place_line(struct places *pl, uint32_t place);
+
+/** place_elf - the file that a place's code is in, or NULL */
+struct elf_file *place_elf(struct places *pl, uint32_t image);
+
+/**
+ * places_missed - samples at a place, which may have no symbol
+ *
+ * To be called for what is reported; places_say() tells of them.
+ */
+void places_missed(struct places *pl, const struct place *place,
+		   uint64_t samples);
+
+/** places_say - a line for each image that has samples without a symbol */
+unsigned int places_say(struct places *pl, FILE *out);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The rows of a table: what cells are alike in its columns, together. */
+#ifndef STAPWATCH_ROWS_H
+#define STAPWATCH_ROWS_H
+
+#include "columns.h"
+#include "view.h"
+
+struct row {
+	const uint32_t *texts;	/* of each column, numbers of the texts */
+	uint32_t event;
+	uint32_t nr_stats;
+	uint64_t samples;
+	uint64_t events;
+	struct stat_values *stats;	/* as a cell's */
+};
+
+struct rows {
+	struct intern keys;	/* an event's number, and texts */
+	struct row *all;
+	size_t size;
+};
+
+/** rows_make - the rows of a view, the greatest of each event first */
+void rows_make(struct rows *rows, struct view *v,
+	       const struct columns *columns);
+void rows_free(struct rows *rows);
+
+#endif

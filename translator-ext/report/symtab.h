@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Symbols by address, wherever they come from. */
+#ifndef STAPWATCH_SYMTAB_H
+#define STAPWATCH_SYMTAB_H
+
+#include <stdint.h>
+#include <stddef.h>
+
+#include "intern.h"
+
+struct symbol {
+	uint64_t addr;
+	uint64_t size;		/* 0: up to the next one */
+	uint32_t name;		/* a number of the texts */
+	uint32_t rank;		/* of those at one address the highest stays */
+};
+
+/* { 0 } has none. */
+struct symtab {
+	struct symbol *symbols;
+	size_t nr, size;
+};
+
+void symtab_add(struct symtab *t, const struct symbol *symbol);
+
+/** symtab_sort - to be called once when all are there, before looking for one */
+void symtab_sort(struct symtab *t);
+
+/** symtab_find - the symbol that an address lies in, or NULL */
+const struct symbol *symtab_find(const struct symtab *t, uint64_t addr);
+
+void symtab_free(struct symtab *t);
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading a trace; trace_read.h says what is wanted of it. */
+#define _GNU_SOURCE	/* memmem() */
+#include "trace_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER (16 * TRACE_MAX_SIZE)
+
+struct trace {
+	int fd;
+	uint64_t length;	/* of a file; 0: not known */
+	uint64_t taken;		/* bytes that were read from it */
+	bool ended;
+	bool between;		/* the bytes before were none of a record */
+	size_t start, end;	/* what is in the buffer, not yet used */
+	struct trace_skipped skipped;
+	struct trace_head head;
+	char *release;
+	union {
+		uint64_t align;
+		char bytes[TRACE_MAX_SIZE];
+	} record;		/* one that was not aligned */
+	union {
+		uint64_t align;
+		char bytes[BUFFER];
+	} buffer;
+};
+
+/* ---- is it a record? */
+
+static bool text_ends(const struct trace_record *r, size_t at)
+{
+	return memchr((const char *)r + at, '\0', r->size - at);
+}
+
+static bool sample_fits(const struct trace_sample *s)
+{
+	size_t words = (size_t)s->nr_counts + 3 * (size_t)s->nr_branches;
+	unsigned int has;
+
+	if (s->has & ~(TRACE_HAS_ADDR | TRACE_HAS_LATENCY |
+		       TRACE_HAS_DATA_SRC))
+		return false;
+	for (has = s->has; has; has &= has - 1)
+		words++;
+	return s->r.size == sizeof(*s) + words * sizeof(uint64_t);
+}
+
+static bool stack_fits(const struct trace_stack *s)
+{
+	return s->stack &&
+	       s->r.size == sizeof(*s) + (size_t)s->nr * sizeof(uint64_t);
+}
+
+static bool fits(const struct trace_record *r)
+{
+	/* how long each is at least; 0: not known here */
+	static const uint16_t least[] = {
+		[TRACE_HEAD] = sizeof(struct trace_head),
+		[TRACE_EVENT] = sizeof(struct trace_event),
+		[TRACE_COUNT] = sizeof(struct trace_count),
+		[TRACE_SAMPLE] = sizeof(struct trace_sample),
+		[TRACE_STACK] = sizeof(struct trace_stack),
+		[TRACE_COMM] = sizeof(struct trace_comm),
+		[TRACE_FORK] = sizeof(struct trace_fork),
+		[TRACE_EXIT] = sizeof(struct trace_exit),
+		[TRACE_MMAP] = sizeof(struct trace_mmap),
+		[TRACE_MODULE] = sizeof(struct trace_module),
+		[TRACE_ROUND] = sizeof(struct trace_round),
+		[TRACE_END] = sizeof(struct trace_end),
+	};
+	const struct trace_event *event = (const void *)r;
+	const struct trace_count *count = (const void *)r;
+	const struct trace_comm *comm = (const void *)r;
+	const struct trace_mmap *map = (const void *)r;
+	const struct trace_module *module = (const void *)r;
+
+	if (r->type >= sizeof(least) / sizeof(*least))
+		return r->type != 0;
+	if (r->size < least[r->type])
+		return false;
+	switch (r->type) {
+	case TRACE_HEAD:
+		return text_ends(r, sizeof(struct trace_head));
+	case TRACE_EVENT:
+		return event->event <= UINT16_MAX &&
+		       text_ends(r, sizeof(*event));
+	case TRACE_COUNT:
+		return count->count < UINT8_MAX && text_ends(r, sizeof(*count));
+	case TRACE_SAMPLE:
+		return sample_fits((const void *)r);
+	case TRACE_STACK:
+		return stack_fits((const void *)r);
+	case TRACE_COMM:
+		return memchr(comm->comm, '\0', sizeof(comm->comm));
+	case TRACE_MMAP:
+		return map->addr + map->len >= map->addr &&
+		       text_ends(r, sizeof(*map));
+	case TRACE_MODULE:
+		return module->addr + module->len >= module->addr &&
+		       text_ends(r, sizeof(*module));
+	}
+	return true;
+}
+
+/* What a header can say of itself. */
+static bool plausible(const struct trace_record *r)
+{
+	return r->mark == TRACE_MARK && r->type &&
+	       r->size >= sizeof(*r) && r->size <= TRACE_MAX_SIZE &&
+	       !(r->size % 8);
+}
+
+/* ---- the stream */
+
+/* Returns whether there is anything more than there was. */
+static bool fill(struct trace *t)
+{
+	ssize_t n;
+
+	if (t->ended)
+		return false;
+	memmove(t->buffer.bytes, t->buffer.bytes + t->start,
+		t->end - t->start);
+	t->end -= t->start;
+	t->start = 0;
+	do
+		n = read(t->fd, t->buffer.bytes + t->end, BUFFER - t->end);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0) {
+		t->skipped.error = n ? errno : 0;
+		t->ended = true;
+		return false;
+	}
+	t->end += n;
+	t->taken += n;
+	return true;
+}
+
+/* Returns whether @want bytes are there. */
+static bool have(struct trace *t, size_t want)
+{
+	while (t->end - t->start < want)
+		if (!fill(t))
+			return false;
+	return true;
+}
+
+static void skip(struct trace *t, size_t bytes)
+{
+	t->skipped.places += !t->between;
+	t->between = true;
+	t->skipped.bytes += bytes;
+	t->start += bytes;
+}
+
+/* Goes on to what may be a mark; false at the end of the stream. */
+static bool find_mark(struct trace *t)
+{
+	static const uint32_t mark = TRACE_MARK;
+	char *at, *found;
+	size_t len;
+
+	for (;;) {
+		at = t->buffer.bytes + t->start;
+		len = t->end - t->start;
+		found = memmem(at, len, &mark, sizeof(mark));
+		if (found) {
+			if (found != at)
+				skip(t, found - at);
+			return true;
+		}
+		/* a mark may be cut by the end of the buffer */
+		if (len >= sizeof(mark))
+			skip(t, len - sizeof(mark) + 1);
+		if (!fill(t)) {
+			if (t->end != t->start)
+				skip(t, t->end - t->start);
+			return false;
+		}
+	}
+}
+
+/* The record of @size at the start; printed text may have moved it. */
+static const struct trace_record *aligned(struct trace *t, size_t size)
+{
+	const char *at = t->buffer.bytes + t->start;
+
+	if (!(t->start % 8))
+		return (const void *)at;
+	memcpy(t->record.bytes, at, size);
+	return (const void *)t->record.bytes;
+}
+
+/* The next record, of whatever type there may be; NULL at the end. */
+static const struct trace_record *next_record(struct trace *t)
+{
+	const struct trace_record *r;
+	struct trace_record head;
+	bool whole;
+
+	while (find_mark(t)) {
+		whole = have(t, sizeof(head));
+		if (whole)
+			memcpy(&head, t->buffer.bytes + t->start, sizeof(head));
+		if (whole && plausible(&head)) {
+			/* a size that is wrong may reach beyond the end */
+			whole = have(t, head.size);
+			r = whole ? aligned(t, head.size) : NULL;
+			if (r && fits(r)) {
+				t->between = false;
+				t->skipped.cut = false;
+				t->start += head.size;
+				return r;
+			}
+		}
+		t->skipped.cut = !whole;
+		t->skipped.damaged += whole;
+		skip(t, sizeof(head.mark));
+	}
+	return NULL;
+}
+
+static bool is_reversed(const struct trace *t)
+{
+	static const uint32_t mark = __builtin_bswap32(TRACE_MARK);
+
+	return memmem(t->buffer.bytes, t->end, &mark, sizeof(mark));
+}
+
+static int find_head(struct trace *t, struct buf *why)
+{
+	const struct trace_record *r;
+	const struct trace_head *h;
+	bool reversed;
+
+	fill(t);
+	reversed = is_reversed(t);
+	r = next_record(t);
+	if (t->skipped.error) {
+		buf_puts(why, strerror(t->skipped.error));
+		return -1;
+	}
+	if (!r && reversed) {
+		buf_puts(why, "written on a machine of the other byte order; make the report on such a one");
+		return -1;
+	}
+	if (!r || r->type != TRACE_HEAD) {
+		buf_puts(why, r ? "a trace without its head: it begins with what a profile's script prints" :
+			 "not a trace of a profile");
+		return -1;
+	}
+	h = (const void *)r;
+	if (h->version != TRACE_VERSION) {
+		buf_printf(why, "version %u of the trace's format, and this stapwatch knows %u: make the report with the stapwatch that made the trace",
+			   h->version, TRACE_VERSION);
+		return -1;
+	}
+	if (h->size != sizeof(*h) || !h->nr_cpus || h->nr_cpus > UINT16_MAX) {
+		buf_puts(why, "the trace's head is damaged");
+		return -1;
+	}
+	t->head = *h;
+	t->release = xstrdup(h->release);
+	return 0;
+}
+
+struct trace *trace_open(const char *path, struct buf *why)
+{
+	struct trace *t = xmalloc(sizeof(*t));
+	struct stat st;
+
+	/* the buffer needs no zeroes */
+	memset(t, 0, offsetof(struct trace, record));
+	t->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
+				    fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	if (t->fd < 0) {
+		buf_puts(why, strerror(errno));
+		free(t);
+		return NULL;
+	}
+	if (!fstat(t->fd, &st) && S_ISREG(st.st_mode))
+		t->length = st.st_size;
+	if (!find_head(t, why))
+		return t;
+	trace_close(t);
+	return NULL;
+}
+
+void trace_close(struct trace *t)
+{
+	close(t->fd);
+	free(t->release);
+	free(t);
+}
+
+const struct trace_head *trace_head(const struct trace *t)
+{
+	return &t->head;
+}
+
+const char *trace_release(const struct trace *t)
+{
+	return t->release;
+}
+
+const struct trace_record *trace_next(struct trace *t)
+{
+	const struct trace_head *h;
+	const struct trace_record *r;
+
+	while (!t->skipped.second && (r = next_record(t))) {
+		if (r->type > TRACE_END) {
+			t->skipped.unknown++;
+		} else if (r->type == TRACE_HEAD) {
+			h = (const void *)r;
+			t->skipped.second = h->session != t->head.session;
+		} else if (r->cpu >= t->head.nr_cpus) {
+			t->skipped.damaged++;
+			t->start -= r->size;
+			skip(t, r->size);
+		} else {
+			return r;
+		}
+	}
+	return NULL;
+}
+
+const struct trace_skipped *trace_skipped(const struct trace *t)
+{
+	return &t->skipped;
+}
+
+int trace_permille(const struct trace *t)
+{
+	if (!t->length)
+		return -1;
+	return t->taken >= t->length ? 1000 : t->taken * 1000 / t->length;
+}
