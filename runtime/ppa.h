@@ -129,10 +129,11 @@ struct ppa_cpu {
 	bool on;		/* REC is accounted for */
 	bool woken;		/* what made it reschedule was a wake-up */
 	bool runnable;		/* at the scheduler's entry */
-	u8 moment;		/* how the thread came in; see ppa_moment() */
-	u64 waited;		/* how long it had waited */
-	struct task_struct *left;	/* who went */
-	u8 left_for;		/* and why: a value's number */
+	/* of the last switch, for the probes that stand behind it */
+	u8 moment;		/* what the thread that came in had waited for */
+	u8 left_for;		/* why the other went: a value's number */
+	pid_t left_tid;
+	u64 waited;
 	u8 stack[PPA_DEPTH];
 };
 
@@ -538,7 +539,7 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 		c->state = c->stack[0];
 		c->depth = 0;
 	}
-	c->left = prev;
+	c->left_tid = prev->pid;
 	c->left_for = PPA_V_IDLE;
 	if (c->on) {
 		why = ppa_why(c, preempt, prev, next, prev_state, in);

@@ -12,7 +12,11 @@
 #ifndef STAPWATCH_PPA_ABI_H
 #define STAPWATCH_PPA_ABI_H
 
+#ifdef __KERNEL__
 #include <linux/types.h>
+#else
+#include <stdint.h>
+#endif
 
 #define PPA_MAGIC "stapPPA"	/* 8 bytes, with its NUL */
 #define PPA_VERSION 1
@@ -25,25 +29,25 @@ enum ppa_file {
 
 struct ppa_header {
 	char magic[8];
-	__u32 version;
-	__u32 size;		/* of this header */
-	__u32 file;		/* enum ppa_file */
-	__u32 nr_cpus;		/* that this machine may have */
-	__u64 tick_hz;
-	__u64 now;		/* when it was read, in ticks */
-	__u32 offset;		/* of the arrays, or of the first record */
-	__u32 nr_arrays;	/* 0 in rawthreads: up to the file's end */
-	__u32 stride;		/* from an array, or record, to the next */
-	__u32 nr_values;	/* 64 bits each, of an array or record */
+	uint32_t version;
+	uint32_t size;		/* of this header */
+	uint32_t file;		/* enum ppa_file */
+	uint32_t nr_cpus;		/* that this machine may have */
+	uint64_t tick_hz;
+	uint64_t now;		/* when it was read, in ticks */
+	uint32_t offset;		/* of the arrays, or of the first record */
+	uint32_t nr_arrays;	/* 0 in rawthreads: up to the file's end */
+	uint32_t stride;		/* from an array, or record, to the next */
+	uint32_t nr_values;	/* 64 bits each, of an array or record */
 	/* of rawppa: */
-	__u32 scale;		/* CPUs to an array; the last may have fewer */
-	__u32 tid;
-	__u32 signals_offset;	/* 32 bits each, from signal 0 on */
-	__u32 nr_signals;
-	__u32 runq_offset;
-	__u32 latency_offset;	/* 0: flag 1 is off */
-	__u32 nr_buckets;
-	__u32 flags;		/* PPA_ON, ...; of rawsysppa: the global ones */
+	uint32_t scale;		/* CPUs to an array; the last may have fewer */
+	uint32_t tid;
+	uint32_t signals_offset;	/* 32 bits each, from signal 0 on */
+	uint32_t nr_signals;
+	uint32_t runq_offset;
+	uint32_t latency_offset;	/* 0: flag 1 is off */
+	uint32_t nr_buckets;
+	uint32_t flags;		/* PPA_ON, ...; of rawsysppa: the global ones */
 };
 
 /* The three flags of ppactl. */
@@ -114,15 +118,15 @@ enum ppa_system_value {
 
 /* A record of rawthreads. */
 struct ppa_thread {
-	__u32 tid;
-	__u32 tgid;
-	__u32 flags;
-	__s32 cpu;		/* where it runs; -1: nowhere */
-	__s32 prio;		/* the kernel's: below 100 real-time */
-	__u32 zero;
+	uint32_t tid;
+	uint32_t tgid;
+	uint32_t flags;
+	int32_t cpu;		/* where it runs; -1: nowhere */
+	int32_t prio;		/* the kernel's: below 100 real-time */
+	uint32_t zero;
 	char comm[16];
-	__u64 values[PPA_NR_THREAD_VALUES];
-	__u64 latency[PPA_NR_BUCKETS];
+	uint64_t values[PPA_NR_THREAD_VALUES];
+	uint64_t latency[PPA_NR_BUCKETS];
 };
 
 #endif

@@ -9,6 +9,7 @@
 #include "lower.h"
 #include "metrics.h"
 #include "options.h"
+#include "ppa.h"
 #include "report/report.h"
 #include "run.h"
 #include "script.h"
@@ -73,6 +74,7 @@ static const struct {
 	{ "top", cmd_top },
 	{ "metrics", cmd_metrics },
 	{ "report", cmd_report },
+	{ "ppa", cmd_ppa },
 };
 
 int main(int argc, char **argv)

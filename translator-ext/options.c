@@ -366,6 +366,8 @@ void options_help(FILE *out)
 	      "                     [PATTERN] [MAP]             watch a map of counters\n"
 	      "   or: stapwatch metrics [--listen ADDR:PORT] [MAP...]\n"
 	      "                                                 print maps as OpenMetrics\n"
+	      "   or: stapwatch ppa [-p PID | -a] [-i SECS] [-n COUNT] [--sort KEY]\n"
+	      "                     [--json] [MODULE]           watch where the time goes\n"
 	      "\n"
 	      "stap, with scripts that may also say startwatch(\"EVENT\"), elapsed(\"EVENT\"),\n"
 	      "pmu_profile(\"EVENT:PERIOD\"), $pmu[N], $timestamp and $thread->NAME.\n"

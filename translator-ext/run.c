@@ -54,8 +54,7 @@ static char *in_path(const char *name)
 	return NULL;
 }
 
-/* The path of the stap to run; NULL after a message. */
-static char *find_stap(void)
+char *run_find_stap(void)
 {
 	const char *named = getenv("STAPWATCH_STAP");
 	char *path;
@@ -80,8 +79,7 @@ static char *find_stap(void)
 	return NULL;
 }
 
-/* Where our tapsets are; NULL if stap looks there by itself. */
-static const char *tapsets(void)
+const char *run_tapsets(void)
 {
 	const char *dir = getenv("STAPWATCH_TAPSETS");
 
@@ -256,7 +254,7 @@ static char **stap_argv(const struct run *r, bool filtered)
 {
 	const struct options *opts = r->opts;
 	char **argv = xmalloc((opts->argc + 6) * sizeof(*argv));
-	const char *dir = tapsets();
+	const char *dir = run_tapsets();
 	int n = 0;
 
 	argv[n++] = "stap";
@@ -371,7 +369,7 @@ int run_stap(const struct options *opts, const struct script_list *list,
 {
 	struct run r = { .opts = opts, .list = list, .in = -1 };
 	bool filtered = is_filtered(list);
-	char *path = find_stap();
+	char *path = run_find_stap();
 	int status = 1, err = 0;
 
 	if (!path)

@@ -12,6 +12,12 @@
 #define RUN_CANNOT 126		/* stap is there, but cannot be run */
 #define RUN_NO_STAP 127
 
+/** run_find_stap - the path of the stap to run, to be freed; NULL after a message */
+char *run_find_stap(void);
+
+/** run_tapsets - where our tapsets are; NULL if stap looks there by itself */
+const char *run_tapsets(void);
+
 /**
  * run_stap - run stap on scripts, in place of this process if it can be
  * @opts: the command line

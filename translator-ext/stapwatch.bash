@@ -38,6 +38,32 @@ _stapwatch_script()
 	COMPREPLY=("${COMPREPLY[0]}$closing" "${COMPREPLY[0]}$closing ")
 }
 
+# For `ppa': its options, processes, modules that account.
+_stapwatch_ppa()
+{
+	local modules
+	case $prev in
+	-p)
+		mapfile -t COMPREPLY < <(cd /proc && compgen -G '[0-9]*' | grep "^$cur")
+		return
+		;;
+	--sort)
+		mapfile -t COMPREPLY < <(compgen -W 'cpu system syscalls latency switches' -- "$cur")
+		return
+		;;
+	-[in])
+		return
+		;;
+	esac
+	if [[ $cur == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W '-p -a -i -n --sort --json' -- "$cur")
+		return
+	fi
+	modules=$(compgen -G '/proc/systemtap/*/ppa')
+	modules=${modules//\/proc\/systemtap\/}
+	mapfile -t COMPREPLY < <(compgen -W "${modules//\/ppa}" -- "$cur")
+}
+
 # For `top' and `metrics': their options, modules that have a map, files.
 _stapwatch_map()
 {
@@ -92,6 +118,10 @@ _stapwatch()
 		_stapwatch_map
 		return
 	fi
+	if [[ ${COMP_WORDS[1]} == ppa ]] && ((COMP_CWORD > 1)); then
+		_stapwatch_ppa
+		return
+	fi
 	case $prev in
 	-I | -R | --sysroot | --tmpdir)
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
@@ -120,7 +150,7 @@ _stapwatch()
 	mapfile -t COMPREPLY < <(
 		compgen -f -X '!*.stp' -- "$cur"
 		compgen -d -- "$cur"
-		((COMP_CWORD > 1)) || compgen -W 'list top metrics' -- "$cur"
+		((COMP_CWORD > 1)) || compgen -W 'list top metrics ppa' -- "$cur"
 	)
 	compopt -o filenames 2>/dev/null
 }

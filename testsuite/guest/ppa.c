@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Threads whose accounting is known, and readers of its files.
+ *
+ *	ppa calls N		N system calls
+ *	ppa yield N		yield N times to nobody
+ *	ppa preempt N		be preempted N times by a thread of higher priority,
+ *				which blocks as often
+ *	ppa slices N		use up N slices, in turn with another thread
+ *	ppa fair N		the same without real-time priorities
+ *	ppa signals N		get N signals of each of three numbers
+ *	ppa spin MS		run in user mode
+ *	ppa late N MS		be woken N times by a thread that then keeps the CPU
+ *				for MS
+ *	ppa cpus		each CPU: what its states sum to, and how long it was
+ *	ppa spans MS		the same of the time between two looks, MS apart
+ *	ppa control VALUES	write to the own ppactl
+ *	ppa off N		N system calls with the own accounting off
+ *
+ * What was counted, and the same as this program or the kernel has it otherwise,
+ * goes to standard output: "NAME COUNTED EXPECTED".
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ppa_abi.h"
+
+static char *dir(void)
+{
+	glob_t g;
+
+	if (glob("/proc/systemtap/*/ppa", 0, NULL, &g))
+		errx(1, "no session");
+	return g.gl_pathv[0];
+}
+
+static int open_below(const char *name, int flags)
+{
+	char path[256];
+	int fd, i;
+
+	snprintf(path, sizeof(path), "%s/%s", dir(), name);
+	/* a thread's directory comes a little later than the thread */
+	for (i = 0; i < 100; i++) {
+		fd = open(path, flags);
+		if (fd >= 0)
+			return fd;
+		usleep(50000);
+	}
+	err(1, "%s", path);
+}
+
+static int open_own(const char *name, int flags)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%ld/%s", syscall(SYS_gettid), name);
+	return open_below(path, flags);
+}
+
+struct sample {
+	union {
+		struct ppa_header h;
+		char bytes[65536];
+	};
+	uint64_t sum[PPA_NR_THREAD_VALUES];
+	struct rusage usage;
+};
+
+static void take(int fd, struct sample *s)
+{
+	unsigned int a, i;
+	uint64_t *v;
+
+	getrusage(RUSAGE_THREAD, &s->usage);
+	if (pread(fd, s->bytes, sizeof(s->bytes), 0) < (ssize_t)sizeof(s->h))
+		err(1, "read");
+	memset(s->sum, 0, sizeof(s->sum));
+	for (a = 0; a < s->h.nr_arrays; a++) {
+		v = (uint64_t *)(s->bytes + s->h.offset + a * s->h.stride);
+		for (i = 0; i < PPA_NR_THREAD_VALUES; i++)
+			s->sum[i] += v[i];
+	}
+}
+
+static uint64_t us(const struct sample *s, uint64_t ticks)
+{
+	return ticks * 1e6 / s->h.tick_hz;
+}
+
+static void say(const char *name, uint64_t counted, uint64_t expected)
+{
+	char line[128];
+	int n = snprintf(line, sizeof(line), "%s %llu %llu\n", name,
+			 (unsigned long long)counted,
+			 (unsigned long long)expected);
+
+	if (write(1, line, n) != n)
+		_exit(1);
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		err(1, "sched_setaffinity");
+}
+
+static void priority(int policy, int prio)
+{
+	struct sched_param p = { .sched_priority = prio };
+
+	if (sched_setscheduler(0, policy, &p))
+		err(1, "sched_setscheduler");
+}
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+static void nap(long us)
+{
+	struct timespec t = { 0, us * 1000 };
+
+	nanosleep(&t, NULL);
+}
+
+/* The thread's accounts between two looks, NAMED. */
+struct look {
+	int fd;
+	struct sample *a, *b;
+};
+
+static struct look look_begin(void)
+{
+	struct look l = { .fd = open_own("rawppa", O_RDONLY) };
+
+	l.a = malloc(sizeof(*l.a));
+	l.b = malloc(sizeof(*l.b));
+	memset(l.a, 1, sizeof(*l.a));
+	memset(l.b, 1, sizeof(*l.b));
+	take(l.fd, l.a);
+	return l;
+}
+
+static void look_end(struct look *l)
+{
+	take(l->fd, l->b);
+}
+
+static uint64_t of(const struct look *l, int value)
+{
+	return l->b->sum[value] - l->a->sum[value];
+}
+
+#define NVCSW(l) ((l)->b->usage.ru_nvcsw - (l)->a->usage.ru_nvcsw)
+#define NIVCSW(l) ((l)->b->usage.ru_nivcsw - (l)->a->usage.ru_nivcsw)
+
+static void calls(long n)
+{
+	struct look l = look_begin();
+	long i;
+
+	for (i = 0; i < n; i++)
+		syscall(SYS_getppid);
+	look_end(&l);
+	/* and the two of the look itself */
+	say("calls", of(&l, PPA_SYSCALLCNT), n + 2);
+}
+
+static void yield(long n)
+{
+	struct look l;
+	long i;
+
+	pin(1);
+	priority(SCHED_FIFO, 1);
+	l = look_begin();
+	for (i = 0; i < n; i++)
+		sched_yield();
+	look_end(&l);
+	say("rescheds", of(&l, PPA_RSCHEDCNT), n);
+}
+
+static int pipes[2];
+
+/* Of higher priority: whoever writes is preempted at once, and this one blocks
+ * again before it goes on. */
+static void *pest(void *arg)
+{
+	long n = (long)arg, i;
+	struct look l;
+	char c;
+
+	pin(1);
+	priority(SCHED_FIFO, 10);
+	l = look_begin();
+	for (i = 0; i < n; i++)
+		if (read(pipes[0], &c, 1) != 1)
+			err(1, "read");
+	look_end(&l);
+	say("blocked", of(&l, PPA_SCHEDOUTCNT), n);
+	say("nvcsw", of(&l, PPA_SCHEDOUTCNT), NVCSW(&l));
+	say("wakeups", of(&l, PPA_SCHLATCNT), n);
+	return NULL;
+}
+
+static void preempt(long n)
+{
+	pthread_t t;
+	struct look l;
+	long i;
+
+	pin(1);
+	priority(SCHED_FIFO, 1);
+	if (pipe(pipes) || pthread_create(&t, NULL, pest, (void *)n))
+		errx(1, "pthread_create");
+	/* it blocks for the first time */
+	usleep(500000);
+	l = look_begin();
+	for (i = 0; i < n; i++)
+		if (write(pipes[1], "x", 1) != 1)
+			err(1, "write");
+	look_end(&l);
+	pthread_join(t, NULL);
+	say("preempted", of(&l, PPA_PRMPTPRICNT), n);
+	say("expired", of(&l, PPA_PRMPTCTXTCNT), 0);
+	say("nivcsw", of(&l, PPA_PRMPTPRICNT), NIVCSW(&l));
+}
+
+static pthread_barrier_t barrier;
+static int spinning;
+static int policy;
+
+static void *use_up(void *arg)
+{
+	long n = (long)arg, had = 0;
+	struct rusage r;
+	struct look l;
+
+	pin(1);
+	if (policy == SCHED_RR)
+		priority(SCHED_RR, 1);
+	l = look_begin();
+	pthread_barrier_wait(&barrier);
+	look_begin();
+	take(l.fd, l.a);
+	/* up to the last one the other must be there too */
+	do {
+		getrusage(RUSAGE_THREAD, &r);
+		if (r.ru_nivcsw - l.a->usage.ru_nivcsw >= n && !had) {
+			had = 1;
+			__sync_fetch_and_sub(&spinning, 1);
+		}
+	} while (__sync_fetch_and_add(&spinning, 0));
+	look_end(&l);
+	if (policy == SCHED_RR) {
+		say("expired", of(&l, PPA_PRMPTCTXTCNT), NIVCSW(&l));
+		say("preempted", of(&l, PPA_PRMPTPRICNT), 0);
+	} else {
+		say("involuntary", of(&l, PPA_PRMPTCTXTCNT) +
+				   of(&l, PPA_PRMPTPRICNT), NIVCSW(&l));
+		say("mostly", of(&l, PPA_PRMPTCTXTCNT), NIVCSW(&l));
+	}
+	say("slices", NIVCSW(&l), n);
+	return NULL;
+}
+
+static void slices(long n, int how)
+{
+	pthread_t t[2];
+	int i;
+
+	policy = how;
+	spinning = 2;
+	pthread_barrier_init(&barrier, NULL, 2);
+	for (i = 0; i < 2; i++)
+		if (pthread_create(&t[i], NULL, use_up, (void *)n))
+			errx(1, "pthread_create");
+	for (i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+}
+
+static void on_signal(int sig)
+{
+}
+
+static void signals(long n)
+{
+	const int sigs[] = { SIGUSR1, SIGRTMIN, 64 };
+	struct look l;
+	unsigned int i;
+	uint32_t *a, *b;
+	long k;
+
+	for (i = 0; i < 3; i++)
+		signal(sigs[i], on_signal);
+	signal(SIGUSR2, SIG_IGN);
+	l = look_begin();
+	for (k = 0; k < n; k++) {
+		for (i = 0; i < 3; i++)
+			raise(sigs[i]);
+		raise(SIGUSR2);
+	}
+	look_end(&l);
+	a = (uint32_t *)(l.a->bytes + l.a->h.signals_offset);
+	b = (uint32_t *)(l.b->bytes + l.b->h.signals_offset);
+	for (i = 1; i < l.b->h.nr_signals; i++)
+		if (b[i] != a[i])
+			say("signal", b[i] - a[i], n);
+	say("numbers", l.b->h.nr_signals, 65);
+	say("ignored", b[SIGUSR2], 0);
+}
+
+/* What the kernel's own schedstat says of the thread, in microseconds. */
+static void schedstat(int fd, uint64_t *ran, uint64_t *waited)
+{
+	unsigned long long a, b;
+	char text[64] = "";
+
+	if (pread(fd, text, sizeof(text) - 1, 0) <= 0 ||
+	    sscanf(text, "%llu %llu", &a, &b) != 2)
+		err(1, "schedstat");
+	*ran = a / 1000;
+	*waited = b / 1000;
+}
+
+static void spin(long ms)
+{
+	uint64_t end, ran[2], waited[2], cpu, all;
+	int fd = open("/proc/thread-self/schedstat", O_RDONLY);
+	struct look l = look_begin();
+
+	schedstat(fd, &ran[0], &waited[0]);
+	schedstat(fd, &ran[0], &waited[0]);
+	take(l.fd, l.a);
+	cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	end = cpu + ms * 1000000ULL;
+	/* no system call with the vDSO; this clock has one */
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end) {
+		volatile long i;
+
+		for (i = 0; i < 1000000; i++)
+			;
+	}
+	take(l.fd, l.b);
+	schedstat(fd, &ran[1], &waited[1]);
+	all = of(&l, PPA_SCHEDACCUM) + of(&l, PPA_INTACCUM) +
+	      of(&l, PPA_SOFTACCUM);
+	say("ran_us", us(l.b, all), ran[1] - ran[0]);
+	say("user_us", us(l.b, of(&l, PPA_SCHEDACCUM) - of(&l, PPA_SCACCUM)),
+	    us(l.b, of(&l, PPA_SCHEDACCUM)));
+	say("waited_us", us(l.b, of(&l, PPA_SCHLATACCUM) +
+				 of(&l, PPA_RUNQACCUM)), waited[1] - waited[0]);
+}
+
+static long late_ms, late_n;
+
+/* Wakes the other, and keeps the CPU. */
+static void *hog(void *arg)
+{
+	uint64_t end;
+	long i;
+
+	pin(1);
+	priority(SCHED_FIFO, 20);
+	for (i = 0; i < late_n; i++) {
+		nap(20000);
+		end = clock_ns(CLOCK_MONOTONIC) + late_ms * 1000000ULL;
+		if (write(pipes[1], "x", 1) != 1)
+			err(1, "write");
+		while (clock_ns(CLOCK_MONOTONIC) < end)
+			;
+	}
+	return NULL;
+}
+
+static void late(long n, long ms)
+{
+	uint64_t *a, *b;
+	pthread_t t;
+	struct look l;
+	char c;
+	long i;
+
+	late_n = n;
+	late_ms = ms;
+	pin(1);
+	priority(SCHED_FIFO, 10);
+	l = look_begin();
+	if (pipe(pipes) || pthread_create(&t, NULL, hog, NULL))
+		errx(1, "pthread_create");
+	for (i = 0; i < n; i++)
+		if (read(pipes[0], &c, 1) != 1)
+			err(1, "read");
+	look_end(&l);
+	pthread_join(t, NULL);
+	a = (uint64_t *)(l.a->bytes + l.a->h.latency_offset);
+	b = (uint64_t *)(l.b->bytes + l.b->h.latency_offset);
+	for (i = 0; i < l.b->h.nr_buckets; i++)
+		if (b[i] != a[i])
+			printf("bucket %ld %llu\n", i,
+			       (unsigned long long)(b[i] - a[i]));
+	fflush(stdout);
+	say("latency_ms", us(l.b, of(&l, PPA_SCHLATACCUM)) / 1000, n * ms);
+}
+
+static uint64_t cpu_sum(const uint64_t *v)
+{
+	return v[PPA_USRMODE] + v[PPA_SYSMODE] + v[PPA_INTERRUPTS] +
+	       v[PPA_TOTALSOFTIRQTIME] + v[PPA_IDLE] + v[PPA_UNTOLD];
+}
+
+static void cpus(long ms)
+{
+	int fd = open_below("rawsysppa", O_RDONLY);
+	struct sample *s = calloc(2, sizeof(*s));
+	const uint64_t *v, *w;
+	uint64_t ns[2], hz;
+	unsigned int i, try;
+	char name[32];
+
+	for (i = 0; i < 2; i++) {
+		if (i)
+			usleep(ms * 1000);
+		/* at a time that is known to a millisecond */
+		for (try = 0; try < 1000; try++) {
+			ns[i] = clock_ns(CLOCK_MONOTONIC);
+			if (pread(fd, s[i].bytes, sizeof(s[i].bytes), 0) <= 0)
+				err(1, "rawsysppa");
+			if (clock_ns(CLOCK_MONOTONIC) - ns[i] < 1000000)
+				break;
+		}
+	}
+	hz = s[0].h.tick_hz;
+	for (i = 0; i < s[0].h.nr_arrays; i++) {
+		v = (uint64_t *)(s[1].bytes + s[1].h.offset +
+				 i * s[1].h.stride);
+		w = (uint64_t *)(s[0].bytes + s[0].h.offset +
+				 i * s[0].h.stride);
+		snprintf(name, sizeof(name), "cpu%u", i);
+		say(name, cpu_sum(v), v[PPA_ELAPSED]);
+		if (!ms)
+			continue;
+		snprintf(name, sizeof(name), "span%u", i);
+		say(name, (cpu_sum(v) - cpu_sum(w)) * 1e6 / hz,
+		    (ns[1] - ns[0]) / 1000);
+		snprintf(name, sizeof(name), "busy%u", i);
+		say(name, (v[PPA_USRMODE] - w[PPA_USRMODE] + v[PPA_SYSMODE] -
+			   w[PPA_SYSMODE]) * 1e6 / hz, 0);
+	}
+}
+
+static void control(const char *values)
+{
+	int fd = open_own("ppactl", O_RDWR);
+	char text[64];
+	ssize_t n;
+
+	if (write(fd, values, strlen(values)) < 0)
+		printf("control %s: %s\n", values, strerror(errno));
+	n = pread(fd, text, sizeof(text) - 1, 0);
+	text[n < 0 ? 0 : n] = '\0';
+	printf("control is %s", text);
+	fflush(stdout);
+}
+
+static void off(long n)
+{
+	struct look l = look_begin();
+	long i;
+
+	control("0 0 0 1");
+	take(l.fd, l.a);
+	for (i = 0; i < n; i++)
+		syscall(SYS_getppid);
+	look_end(&l);
+	say("calls", of(&l, PPA_SYSCALLCNT), 0);
+	say("ran", of(&l, PPA_SCHEDACCUM), 0);
+	control("1 1 0 1");
+	calls(n);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	long n = argc > 2 ? atol(argv[2]) : 0;
+
+	if (!strcmp(what, "calls"))
+		calls(n);
+	else if (!strcmp(what, "yield"))
+		yield(n);
+	else if (!strcmp(what, "preempt"))
+		preempt(n);
+	else if (!strcmp(what, "slices"))
+		slices(n, SCHED_RR);
+	else if (!strcmp(what, "fair"))
+		slices(n, SCHED_OTHER);
+	else if (!strcmp(what, "signals"))
+		signals(n);
+	else if (!strcmp(what, "spin"))
+		spin(n);
+	else if (!strcmp(what, "late"))
+		late(n, argc > 3 ? atol(argv[3]) : 0);
+	else if (!strcmp(what, "cpus"))
+		cpus(0);
+	else if (!strcmp(what, "spans"))
+		cpus(n);
+	else if (!strcmp(what, "control"))
+		control(argv[2]);
+	else if (!strcmp(what, "off"))
+		off(n);
+	else
+		errx(1, "unknown '%s'", what);
+	return 0;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading what may be anything; ppa_files.h says what is wanted of it. */
+#include "ppa_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_FILE (256 << 20)
+#define MAX_CPUS 65536
+
+static const struct ppa_header *
+check_header(const char *data, size_t len, enum ppa_file file, size_t record,
+	     unsigned int values, struct ppa_header *h, struct buf *why)
+{
+	if (len < sizeof(*h)) {
+		buf_puts(why, "it ends within its header");
+		return NULL;
+	}
+	memcpy(h, data, sizeof(*h));
+	if (memcmp(h->magic, PPA_MAGIC, sizeof(h->magic))) {
+		buf_puts(why, "it is no file of ppa");
+	} else if (h->version != PPA_VERSION) {
+		buf_printf(why, "it is of version %u, and this reads %u",
+			   h->version, PPA_VERSION);
+	} else if (h->file != file || h->size < sizeof(*h) || !h->tick_hz ||
+		   h->offset < h->size || h->offset > len ||
+		   h->offset % 8 || h->stride % 8 || h->stride < record ||
+		   h->nr_values < values) {
+		buf_puts(why, "its header makes no sense");
+	} else {
+		return h;
+	}
+	return NULL;
+}
+
+bool ppa_parse_system(const char *data, size_t len, struct ppa_snapshot *s,
+		      struct buf *why)
+{
+	struct ppa_header h;
+	size_t i;
+
+	if (!check_header(data, len, PPA_FILE_SYSTEM, sizeof(*s->cpus),
+			  PPA_NR_SYSTEM_VALUES, &h, why))
+		return false;
+	if (h.nr_arrays > MAX_CPUS ||
+	    (len - h.offset) / h.stride < h.nr_arrays) {
+		buf_puts(why, "it has fewer CPUs than it says");
+		return false;
+	}
+	s->hz = h.tick_hz;
+	s->now = h.now;
+	s->nr_cpus = h.nr_arrays;
+	s->cpus = xmalloc((s->nr_cpus + 1) * sizeof(*s->cpus));
+	for (i = 0; i < s->nr_cpus; i++)
+		memcpy(&s->cpus[i], data + h.offset + i * h.stride,
+		       sizeof(*s->cpus));
+	return true;
+}
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct ppa_thread *x = a, *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+bool ppa_parse_threads(const char *data, size_t len, struct ppa_snapshot *s,
+		       struct buf *why)
+{
+	struct ppa_header h;
+	size_t i;
+
+	if (!check_header(data, len, PPA_FILE_THREADS, sizeof(*s->threads),
+			  PPA_NR_THREAD_VALUES, &h, why))
+		return false;
+	if ((len - h.offset) % h.stride || h.nr_buckets < PPA_NR_BUCKETS) {
+		buf_puts(why, "it ends within a thread");
+		return false;
+	}
+	s->nr_threads = (len - h.offset) / h.stride;
+	s->threads = xmalloc((s->nr_threads + 1) * sizeof(*s->threads));
+	for (i = 0; i < s->nr_threads; i++)
+		memcpy(&s->threads[i], data + h.offset + i * h.stride,
+		       sizeof(*s->threads));
+	qsort(s->threads, s->nr_threads, sizeof(*s->threads), by_tid);
+	return true;
+}
+
+static bool read_all(const char *path, struct buf *data)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char part[65536];
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return false;
+	while ((n = read(fd, part, sizeof(part))) != 0) {
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n < 0)
+			break;
+		buf_add(data, part, n);
+		if (data->len > MAX_FILE) {
+			errno = EFBIG;
+			n = -1;
+			break;
+		}
+	}
+	close(fd);
+	return !n;
+}
+
+static bool
+read_file(const char *dir, const char *name, struct ppa_snapshot *s,
+	  bool (*parse)(const char *, size_t, struct ppa_snapshot *,
+			struct buf *), struct buf *why)
+{
+	struct buf path = { 0 }, data = { 0 }, what = { 0 };
+	bool ok;
+
+	buf_printf(&path, "%s/%s", dir, name);
+	ok = read_all(path.s, &data);
+	if (!ok)
+		buf_puts(&what, strerror(errno));
+	else
+		ok = parse(data.s ? data.s : "", data.len, s, &what);
+	if (!ok)
+		buf_printf(why, "%s: %s", path.s, what.s);
+	free(path.s);
+	free(data.s);
+	free(what.s);
+	return ok;
+}
+
+bool ppa_snapshot_read(const char *dir, struct ppa_snapshot *s,
+		       struct buf *why)
+{
+	*s = (struct ppa_snapshot) { 0 };
+	if (read_file(dir, "rawsysppa", s, ppa_parse_system, why) &&
+	    read_file(dir, "rawthreads", s, ppa_parse_threads, why))
+		return true;
+	ppa_snapshot_free(s);
+	return false;
+}
+
+void ppa_snapshot_free(struct ppa_snapshot *s)
+{
+	free(s->cpus);
+	free(s->threads);
+	*s = (struct ppa_snapshot) { 0 };
+}
