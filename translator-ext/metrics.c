@@ -30,6 +30,7 @@
 #include "buf.h"
 #include "maps.h"
 #include "stapwatch.h"
+#include "utf8.h"
 
 enum format {
 	OPENMETRICS,
@@ -102,26 +103,6 @@ static char *sanitise(const char *s, size_t len)
 		buf_add(&out, is_letter(s[i]) || is_digit(s[i]) ? &s[i] : "_",
 			1);
 	return buf_take(&out);
-}
-
-/* How many bytes of UTF-8 @s begins with; 0 if these are none. */
-static size_t utf8_length(const char *text)
-{
-	const unsigned char *s = (const unsigned char *)text;
-	size_t len, i;
-
-	if (*s < 0x80)
-		return 1;
-	len = *s >= 0xc2 && *s < 0xe0 ? 2 : *s >= 0xe0 && *s < 0xf0 ? 3 :
-	      *s >= 0xf0 && *s < 0xf5 ? 4 : 0;
-	for (i = 1; i < len; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	/* too long, a surrogate, or beyond what there is */
-	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) ||
-	    (*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return len;
 }
 
 /* @quote: what a double quote is written as */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data_source.h"
+
 static uint32_t text_of(struct view *v, struct buf *text)
 {
 	const uint32_t nr = intern_string(&v->profile->texts, text->s);
@@ -79,17 +81,33 @@ static uint32_t address(struct view *v, const struct cell_key *key)
 	return text_of(v, &text);
 }
 
+/* Of code that is not to be had a function is one block. */
+static uint32_t block(struct view *v, const struct cell_key *key)
+{
+	const struct place *p = place_get(v->places, view_place(v, key));
+	struct buf text = { 0 };
+	uint64_t start, end;
+
+	if (!p->size)
+		return p->symbol;
+	function_block(view_function(v, p), p->addr, &start, &end);
+	buf_printf(&text, "%s+0x%" PRIx64 "..0x%" PRIx64,
+		   intern_text(&v->profile->texts, p->symbol),
+		   start - p->start, end - p->start);
+	return text_of(v, &text);
+}
+
 static uint32_t stack(struct view *v, const struct cell_key *key)
 {
+	const struct view_callers c = view_callers(v, key);
+	const struct intern *texts = &v->profile->texts;
 	struct buf text = { 0 };
-	const uint32_t *frames;
-	size_t nr;
+	uint32_t i;
 
-	frames = view_stack(v, key, &nr);
-	while (nr--)
-		buf_printf(&text, "%s%s", intern_text(&v->profile->texts,
-				place_get(v->places, frames[nr])->symbol),
-			   nr ? ";" : "");
+	for (i = c.nr; i--; )
+		buf_printf(&text, "%s;", intern_text(texts,
+				place_get(v->places, c.places[i])->symbol));
+	buf_puts(&text, intern_text(texts, symbol(v, key)));
 	return text_of(v, &text);
 }
 
@@ -97,7 +115,18 @@ static uint32_t data(struct view *v, const struct cell_key *key)
 {
 	struct buf text = { 0 };
 
-	buf_printf(&text, "0x%" PRIx64, key->addr);
+	if (key->has & TRACE_HAS_ADDR)
+		buf_printf(&text, "0x%" PRIx64, key->addr);
+	else
+		buf_puts(&text, "-");
+	return text_of(v, &text);
+}
+
+static uint32_t source(struct view *v, const struct cell_key *key)
+{
+	struct buf text = { 0 };
+
+	data_source_text(key->data_src, &text);
 	return text_of(v, &text);
 }
 
@@ -109,9 +138,11 @@ static const struct column all[] = {
 	{ "image", "IMAGE", PROFILE_IP, image },
 	{ "symbol", "SYMBOL", PROFILE_IP, symbol },
 	{ "line", "LINE", PROFILE_IP, line },
+	{ "block", "BLOCK", PROFILE_IP, block },
 	{ "address", "ADDRESS", PROFILE_IP, address },
 	{ "stack", "STACK", PROFILE_IP | PROFILE_STACK, stack },
 	{ "data", "DATA", PROFILE_ADDR, data },
+	{ "source", "SOURCE", PROFILE_DATA_SRC, source },
 };
 
 #define NR_ALL (sizeof(all) / sizeof(*all))
@@ -151,6 +182,10 @@ int columns_parse(const char *by, struct columns *columns, struct buf *why)
 			buf_printf(why, "--by wants names, each once, with commas between them: \"%.*s\"; there are ",
 				   (int)len, by);
 			columns_names(why);
+			return -1;
+		}
+		if (c->text == block && !disasm_built()) {
+			buf_puts(why, "--by block: built without capstone");
 			return -1;
 		}
 		columns->list[columns->nr++] = c;

@@ -43,7 +43,10 @@ static uint32_t hash_of(const void *key, size_t len)
 		memcpy(&word, p, len);
 		h = (h ^ word) * 0x9e3779b97f4a7c15u;
 	}
-	return h ^ h >> 29;
+	/* the upper bits depend on all of the key */
+	h ^= h >> 32;
+	h *= 0xff51afd7ed558ccdu;
+	return h >> 32;
 }
 
 /* Returns the slot of a key, or the one where it would be. */

@@ -29,7 +29,17 @@ struct place_key {
 	uint32_t pad;
 };
 
+/* What was asked for last, by a part of its hash. */
+#define RECENT 32768
+
+struct recent {
+	uint64_t offset;
+	uint32_t image;
+	uint32_t place;		/* plus 1 */
+};
+
 struct places {
+	struct recent recent[RECENT];
 	struct profile *profile;
 	const char *kallsyms_path;
 	struct kallsyms kallsyms;
@@ -46,7 +56,9 @@ struct places *places_new(struct profile *profile, const char *kallsyms)
 {
 	struct places *pl = xmalloc(sizeof(*pl));
 
-	*pl = (struct places) { .profile = profile, .kallsyms_path = kallsyms };
+	memset(pl, 0, sizeof(*pl));
+	pl->profile = profile;
+	pl->kallsyms_path = kallsyms;
 	return pl;
 }
 
@@ -173,7 +185,7 @@ static void resolve(struct places *pl, struct place *place)
 	place->symbol = symbol ? symbol->name : name_of(pl, place->image, s);
 }
 
-uint32_t place_number(struct places *pl, uint32_t image, uint64_t offset)
+static uint32_t add_place(struct places *pl, uint32_t image, uint64_t offset)
 {
 	const struct place_key key = { .offset = offset, .image = image };
 	const uint32_t before = pl->keys.nr;
@@ -185,6 +197,21 @@ uint32_t place_number(struct places *pl, uint32_t image, uint64_t offset)
 	pl->all[nr] = (struct place) { .image = image, .offset = offset };
 	resolve(pl, &pl->all[nr]);
 	return nr;
+}
+
+uint32_t place_number(struct places *pl, uint32_t image, uint64_t offset)
+{
+	const uint64_t hash = (offset ^ (uint64_t)image << 48) *
+			      0x9e3779b97f4a7c15u;
+	struct recent *r = &pl->recent[hash >> 32 & (RECENT - 1)];
+
+	if (!r->place || r->offset != offset || r->image != image)
+		*r = (struct recent) {
+			.offset = offset,
+			.image = image,
+			.place = add_place(pl, image, offset) + 1,
+		};
+	return r->place - 1;
 }
 
 const struct place *place_get(const struct places *pl, uint32_t place)

@@ -167,8 +167,10 @@ static void fill_key(const struct reading *rd, const struct trace_sample *s,
 		key->image = procs_find(procs, space, !user, s->ip,
 					&key->offset);
 	if (f & PROFILE_STACK) {
-		key->kstack = s->kstack;
-		key->ustack = s->ustack;
+		key->kstack = s->flags & TRACE_NO_KSTACK ? PROFILE_STACK_LOST :
+							   s->kstack;
+		key->ustack = s->flags & TRACE_NO_USTACK ? PROFILE_STACK_LOST :
+							   s->ustack;
 		key->space = s->ustack ? procs_space(procs, s->pid) : 0;
 		key->in_user = user;
 	}
@@ -189,15 +191,19 @@ static void on_sample(struct reading *rd, const struct trace_sample *s)
 		return;
 	fill_key(rd, s, comm, &key);
 	if (s->has & TRACE_HAS_ADDR) {
-		if (rd->fields & PROFILE_ADDR)
+		if (rd->fields & PROFILE_ADDR) {
 			key.addr = *more;
+			key.has |= TRACE_HAS_ADDR;
+		}
 		more++;
 	}
 	if (s->has & TRACE_HAS_LATENCY)
 		latency = more++;
 	if (s->has & TRACE_HAS_DATA_SRC) {
-		if (rd->fields & PROFILE_DATA_SRC)
+		if (rd->fields & PROFILE_DATA_SRC) {
 			key.data_src = *more;
+			key.has |= TRACE_HAS_DATA_SRC;
+		}
 		more++;
 	}
 	nr = intern(&p->keys, &key, sizeof(key));
@@ -233,6 +239,24 @@ static void on_record(struct reading *rd, const struct trace_record *r)
 	}
 }
 
+static bool is_lost(const struct profile *p, uint32_t stack)
+{
+	return stack && !profile_stack(p, stack);
+}
+
+/* When all stacks are there, those that came after their samples too. */
+static void count_lost_stacks(struct profile *p)
+{
+	const struct cell_key *key;
+	uint32_t i;
+
+	for (i = 0; i < p->keys.nr; i++) {
+		key = profile_key(p, i);
+		if (is_lost(p, key->kstack) || is_lost(p, key->ustack))
+			p->no_stack += p->cells[i].samples;
+	}
+}
+
 struct profile *profile_read(const char *path, unsigned int fields,
 			     const struct profile_filter *filter,
 			     struct buf *why)
@@ -259,6 +283,7 @@ struct profile *profile_read(const char *path, unsigned int fields,
 		progress("reading", trace_permille(trace));
 	}
 	progress_end();
+	count_lost_stacks(p);
 	p->skipped = *trace_skipped(trace);
 	order_free(o);
 	trace_close(trace);

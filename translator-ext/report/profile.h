@@ -36,6 +36,8 @@ struct profile_filter {
 	int64_t cpu;
 };
 
+#define PROFILE_STACK_LOST UINT32_MAX	/* the number of one that was not kept */
+
 struct cell_key {
 	uint32_t comm;		/* a number of the texts */
 	uint32_t pid;
@@ -48,6 +50,8 @@ struct cell_key {
 	uint32_t kstack;
 	uint32_t ustack;
 	uint32_t in_user;	/* ustack, not kstack, begins there */
+	uint32_t has;		/* which of these two: TRACE_HAS_... */
+	uint32_t pad;
 	uint64_t addr;
 	uint64_t data_src;
 };
@@ -92,6 +96,7 @@ struct profile {
 	size_t size_cells;
 	uint64_t samples;	/* all that were read */
 	uint64_t wanted;
+	uint64_t no_stack;	/* of these: have one that is not there */
 	struct loss loss;
 	struct trace_skipped skipped;
 };

@@ -5,25 +5,62 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "annotate.h"
 #include "buf.h"
+#include "calltree.h"
 #include "columns.h"
+#include "diff.h"
+#include "flame_svg.h"
+#include "folded.h"
+#include "pprof.h"
 #include "profile.h"
 #include "table.h"
 #include "view.h"
 
+enum output {
+	OUTPUT_TABLE,
+	OUTPUT_CALLEES,
+	OUTPUT_CALLERS,
+	OUTPUT_FOLDED,
+	OUTPUT_FLAMEGRAPH,
+	OUTPUT_PPROF,
+	OUTPUT_ANNOTATE,
+	OUTPUT_DIFF,
+};
+
+/* What an output is made by without --by, and what it takes besides. */
+static const struct {
+	const char *by;
+	unsigned int fields;
+	double limit;
+} defaults[] = {
+	[OUTPUT_TABLE] = { "comm,image,symbol", 0, 0 },
+	[OUTPUT_CALLEES] = { "comm", PROFILE_IP | PROFILE_STACK, 0.5 },
+	[OUTPUT_CALLERS] = { NULL, PROFILE_IP | PROFILE_STACK, 0.5 },
+	[OUTPUT_FOLDED] = { "comm", PROFILE_IP | PROFILE_STACK, 0 },
+	[OUTPUT_FLAMEGRAPH] = { "comm", PROFILE_IP | PROFILE_STACK, 0 },
+	[OUTPUT_PPROF] = { "comm", PROFILE_IP | PROFILE_STACK, 0 },
+	[OUTPUT_ANNOTATE] = { NULL, PROFILE_IP, 0 },
+	[OUTPUT_DIFF] = { "comm,image,symbol", 0, 0 },
+};
+
 struct settings {
 	const char *path;
+	const char *other;	/* of --diff */
 	const char *kallsyms;
+	enum output output;
+	const char *by;
 	struct columns columns;
+	enum rows_sort sort;
 	struct profile_filter filter;
 	struct view_filter view;
-	double limit;
+	double limit;		/* negative: the output's own */
 };
 
 static int __attribute__((format(printf, 1, 2)))
@@ -72,8 +109,35 @@ static int parse_by(const char *by, struct columns *columns)
 	return err;
 }
 
+static int parse_sort(const char *s, enum rows_sort *sort)
+{
+	static const char *const names[] = {
+		[SORT_EVENTS] = "events",
+		[SORT_SAMPLES] = "samples",
+		[SORT_NAME] = "name",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!strcmp(names[i], s)) {
+			*sort = i;
+			return 0;
+		}
+	}
+	return wrong("--sort wants events, samples or name: \"%s\"", s);
+}
+
+static int set_output(struct settings *s, enum output output)
+{
+	if (s->output != OUTPUT_TABLE && s->output != output)
+		return wrong("one of --callees, --callers, --folded, --flamegraph, --pprof, --annotate and --diff is enough");
+	s->output = output;
+	return 0;
+}
+
 enum option_number {
-	OPT_BY = 256,
+	OPT_OUTPUT = 256,	/* and an enum output */
+	OPT_BY = OPT_OUTPUT + OUTPUT_DIFF + 1,
 	OPT_COMM,
 	OPT_CPU,
 	OPT_EVENT,
@@ -81,19 +145,28 @@ enum option_number {
 	OPT_KALLSYMS,
 	OPT_LIMIT,
 	OPT_PID,
+	OPT_SORT,
 	OPT_SYMBOL,
 	OPT_TID,
 };
 
 static const struct option options[] = {
+	{ "annotate", required_argument, NULL, OPT_OUTPUT + OUTPUT_ANNOTATE },
 	{ "by", required_argument, NULL, OPT_BY },
+	{ "callees", no_argument, NULL, OPT_OUTPUT + OUTPUT_CALLEES },
+	{ "callers", no_argument, NULL, OPT_OUTPUT + OUTPUT_CALLERS },
 	{ "comm", required_argument, NULL, OPT_COMM },
 	{ "cpu", required_argument, NULL, OPT_CPU },
+	{ "diff", required_argument, NULL, OPT_OUTPUT + OUTPUT_DIFF },
 	{ "event", required_argument, NULL, OPT_EVENT },
+	{ "flamegraph", no_argument, NULL, OPT_OUTPUT + OUTPUT_FLAMEGRAPH },
+	{ "folded", no_argument, NULL, OPT_OUTPUT + OUTPUT_FOLDED },
 	{ "image", required_argument, NULL, OPT_IMAGE },
 	{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
 	{ "limit", required_argument, NULL, OPT_LIMIT },
 	{ "pid", required_argument, NULL, OPT_PID },
+	{ "pprof", no_argument, NULL, OPT_OUTPUT + OUTPUT_PPROF },
+	{ "sort", required_argument, NULL, OPT_SORT },
 	{ "symbol", required_argument, NULL, OPT_SYMBOL },
 	{ "tid", required_argument, NULL, OPT_TID },
 	{ 0 },
@@ -102,8 +175,15 @@ static const struct option options[] = {
 static int take_option(struct settings *s, int opt)
 {
 	switch (opt) {
+	case OPT_OUTPUT + OUTPUT_ANNOTATE:
+		s->view.symbol = optarg;
+		return set_output(s, OUTPUT_ANNOTATE);
+	case OPT_OUTPUT + OUTPUT_DIFF:
+		s->other = optarg;
+		return set_output(s, OUTPUT_DIFF);
 	case OPT_BY:
-		return parse_by(optarg, &s->columns);
+		s->by = optarg;
+		return 0;
 	case OPT_COMM:
 		s->filter.comm = optarg;
 		return 0;
@@ -122,23 +202,26 @@ static int take_option(struct settings *s, int opt)
 		return parse_limit(optarg, &s->limit);
 	case OPT_PID:
 		return parse_number("pid", optarg, &s->filter.pid);
+	case OPT_SORT:
+		return parse_sort(optarg, &s->sort);
 	case OPT_SYMBOL:
 		s->view.symbol = optarg;
 		return 0;
 	case OPT_TID:
 		return parse_number("tid", optarg, &s->filter.tid);
 	}
-	return -1;
+	return set_output(s, opt - OPT_OUTPUT);
 }
 
 static int parse_options(int argc, char **argv, struct settings *s)
 {
+	const char *by;
 	int opt;
 
 	*s = (struct settings) {
 		.filter = { .pid = -1, .tid = -1, .cpu = -1 },
+		.limit = -1,
 	};
-	parse_by("comm,image,symbol", &s->columns);
 	opterr = 0;
 	while ((opt = getopt_long(argc, argv, ":", options, NULL)) != -1) {
 		if (opt == ':')
@@ -154,7 +237,10 @@ static int parse_options(int argc, char **argv, struct settings *s)
 		return wrong(argc == optind ? "which trace? Name a FILE, or - for stdin" :
 					      "one trace is enough");
 	s->path = argv[optind];
-	return 0;
+	if (s->limit < 0)
+		s->limit = defaults[s->output].limit;
+	by = s->by ?: defaults[s->output].by;
+	return by ? parse_by(by, &s->columns) : 0;
 }
 
 static struct profile *read_profile(const struct settings *s, const char *path,
@@ -176,6 +262,9 @@ static void say_losses(const struct profile *p, struct view *v)
 
 	loss_say(&p->loss, &p->skipped, p->name, stderr);
 	places_say(v->places, stderr);
+	if (p->no_stack)
+		fprintf(stderr, "stapwatch report: %s: the stacks of %" PRIu64 " samples are not in the trace\n",
+			p->name, p->no_stack);
 	if (sum.lost || sum.missing)
 		fprintf(stderr, "stapwatch report: %s: of %" PRIu64 " samples %" PRIu64 " are missing\n",
 			p->name, sum.taken, sum.lost + sum.missing);
@@ -191,29 +280,142 @@ static int write_out(const struct buf *out)
 	return 1;
 }
 
+/* The one event of a format that has room for one only; -1 after a message. */
+static int64_t only_event(struct view *v)
+{
+	struct buf names = { 0 };
+	int64_t event = -1;
+	unsigned int nr = 0;
+	uint32_t i;
+
+	for (i = 0; i < v->nr_totals; i++) {
+		if (!v->totals[i].samples)
+			continue;
+		buf_printf(&names, "%s%s", nr++ ? ", " : "",
+			   profile_event_name(v->profile, i));
+		event = i;
+	}
+	if (!nr)
+		fputs("stapwatch report: no sample is left to draw\n", stderr);
+	else if (nr > 1)
+		fprintf(stderr, "stapwatch report: there are samples of %s: choose one by --event\n",
+			names.s);
+	free(names.s);
+	return nr == 1 ? event : -1;
+}
+
+static int print_stacks(const struct settings *s, struct view *v,
+			struct buf *out)
+{
+	const struct intern *texts = &v->profile->texts;
+	const int64_t event = only_event(v);
+	struct buf title = { 0 };
+	struct calltree tree;
+
+	if (event < 0)
+		return 1;
+	calltree_make(&tree, v, event, &s->columns, false);
+	if (s->output == OUTPUT_FOLDED) {
+		folded_print(&tree, texts, out);
+	} else {
+		buf_printf(&title, "%s: %s", s->path,
+			   profile_event_name(v->profile, event));
+		flame_svg_print(&tree, texts, title.s, out);
+		free(title.s);
+	}
+	calltree_free(&tree);
+	return 0;
+}
+
+static int print_view(const struct settings *s, struct view *v, struct buf *out)
+{
+	switch (s->output) {
+	case OUTPUT_TABLE:
+		table_print(v, &s->columns, s->sort, s->limit, out);
+		return 0;
+	case OUTPUT_CALLEES:
+	case OUTPUT_CALLERS:
+		calltree_print(v, &s->columns, s->output == OUTPUT_CALLERS,
+			       s->limit, out);
+		return 0;
+	case OUTPUT_FOLDED:
+	case OUTPUT_FLAMEGRAPH:
+		return print_stacks(s, v, out);
+	case OUTPUT_PPROF:
+		pprof_print(v, &s->columns, out);
+		return 0;
+	case OUTPUT_ANNOTATE:
+		annotate_print(v, out);
+		return 0;
+	case OUTPUT_DIFF:
+		break;
+	}
+	return 1;
+}
+
+static unsigned int needed_fields(const struct settings *s)
+{
+	unsigned int fields = s->columns.fields | defaults[s->output].fields;
+
+	if (s->view.image || s->view.symbol)
+		fields |= PROFILE_IP;
+	return fields;
+}
+
+static int report_one(const struct settings *s, struct buf *out)
+{
+	struct profile *p = read_profile(s, s->path, needed_fields(s));
+	struct view *v;
+	int status;
+
+	if (!p)
+		return 1;
+	v = view_new(p, s->kallsyms, &s->view);
+	status = print_view(s, v, out);
+	say_losses(p, v);
+	view_free(v);
+	profile_free(p);
+	return status;
+}
+
+static int report_two(const struct settings *s, struct buf *out)
+{
+	struct profile *before = read_profile(s, s->other, needed_fields(s));
+	struct profile *now = NULL;
+	struct view *v, *w;
+
+	if (before)
+		now = read_profile(s, s->path, needed_fields(s));
+	if (now) {
+		v = view_new(before, s->kallsyms, &s->view);
+		w = view_new(now, s->kallsyms, &s->view);
+		diff_print(v, w, &s->columns, s->limit, out);
+		say_losses(before, v);
+		say_losses(now, w);
+		view_free(v);
+		view_free(w);
+		profile_free(now);
+	}
+	if (before)
+		profile_free(before);
+	return !now;
+}
+
 int cmd_report(int argc, char **argv)
 {
-	unsigned int fields = 0;
 	struct buf out = { 0 };
 	struct settings s;
-	struct profile *p;
-	struct view *v;
 	int status;
 
 	if (parse_options(argc, argv, &s))
 		return 1;
-	fields = s.columns.fields;
-	if (s.view.image || s.view.symbol)
-		fields |= PROFILE_IP;
-	p = read_profile(&s, s.path, fields);
-	if (!p)
+	if (s.output == OUTPUT_PPROF && isatty(STDOUT_FILENO)) {
+		wrong("--pprof writes what is no text: give stdout a file");
 		return 1;
-	v = view_new(p, s.kallsyms, &s.view);
-	table_print(v, &s.columns, s.limit, &out);
-	say_losses(p, v);
-	status = write_out(&out);
+	}
+	status = s.output == OUTPUT_DIFF ? report_two(&s, &out) :
+					   report_one(&s, &out);
+	status = write_out(&out) ?: status;
 	free(out.s);
-	view_free(v);
-	profile_free(p);
 	return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rows of tables; rows.h says what is wanted of it. */
-#define _GNU_SOURCE	/* qsort_r() */
+#define _GNU_SOURCE	/* qsort_r(), strverscmp() */
 #include "rows.h"
 
 #include <stdlib.h>
@@ -51,30 +51,35 @@ static void add_cell(struct rows *rows, struct view *v,
 struct order {
 	const struct intern *texts;
 	size_t columns;
+	enum rows_sort sort;
 };
 
-static int by_events(const void *a, const void *b, void *arg)
+static int compare(uint64_t x, uint64_t y)
+{
+	return (x < y) - (x > y);
+}
+
+static int by_order(const void *a, const void *b, void *arg)
 {
 	const struct row *x = a, *y = b;
 	const struct order *o = arg;
 	size_t i;
-	int n = 0;
+	int n = -compare(x->event, y->event);
 
-	if (x->event != y->event)
-		return x->event < y->event ? -1 : 1;
-	if (x->events != y->events)
-		return x->events > y->events ? -1 : 1;
-	if (x->samples != y->samples)
-		return x->samples > y->samples ? -1 : 1;
+	if (!n && o->sort == SORT_EVENTS)
+		n = compare(x->events, y->events);
+	if (!n && o->sort != SORT_NAME)
+		n = compare(x->samples, y->samples);
 	for (i = 0; i < o->columns && !n; i++)
-		n = strcmp(intern_text(o->texts, x->texts[i]),
-			   intern_text(o->texts, y->texts[i]));
+		n = strverscmp(intern_text(o->texts, x->texts[i]),
+			       intern_text(o->texts, y->texts[i]));
 	return n;
 }
 
-void rows_make(struct rows *rows, struct view *v, const struct columns *columns)
+void rows_make(struct rows *rows, struct view *v, const struct columns *columns,
+	       enum rows_sort sort)
 {
-	struct order o = { &v->profile->texts, columns->nr };
+	struct order o = { &v->profile->texts, columns->nr, sort };
 	size_t i;
 
 	*rows = (struct rows) { 0 };
@@ -82,7 +87,7 @@ void rows_make(struct rows *rows, struct view *v, const struct columns *columns)
 		add_cell(rows, v, columns, v->cells[i]);
 	if (rows->keys.nr)
 		qsort_r(rows->all, rows->keys.nr, sizeof(*rows->all),
-			by_events, &o);
+			by_order, &o);
 }
 
 void rows_free(struct rows *rows)

@@ -21,9 +21,15 @@ struct rows {
 	size_t size;
 };
 
-/** rows_make - the rows of a view, the greatest of each event first */
+enum rows_sort {
+	SORT_EVENTS,		/* the greatest first */
+	SORT_SAMPLES,
+	SORT_NAME,		/* by the columns */
+};
+
+/** rows_make - the rows of a view, event by event */
 void rows_make(struct rows *rows, struct view *v,
-	       const struct columns *columns);
+	       const struct columns *columns, enum rows_sort sort);
 void rows_free(struct rows *rows);
 
 #endif

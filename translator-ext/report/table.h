@@ -4,19 +4,17 @@
 #define STAPWATCH_TABLE_H
 
 #include "columns.h"
+#include "rows.h"
 #include "view.h"
 
 /**
  * table_print - a table for each event
  * @limit: rows with a smaller share, in percent, are counted, not shown
  */
-void table_print(struct view *v, const struct columns *columns, double limit,
-		 struct buf *out);
+void table_print(struct view *v, const struct columns *columns,
+		 enum rows_sort sort, double limit, struct buf *out);
 
 /** table_title - the line above what is told of an event */
 void table_title(struct view *v, uint32_t event, struct buf *out);
-
-/** table_text - a text that anyone may have chosen, without control characters */
-void table_text(struct buf *out, const char *text);
 
 #endif

@@ -54,6 +54,7 @@ struct view *view_new(struct profile *profile, const char *kallsyms,
 		.profile = profile,
 		.places = places_new(profile, kallsyms),
 		.filter = *filter,
+		.disasm = disasm_new(profile->head.machine),
 	};
 	v->lost = mark(v, "[stack lost]");
 	v->cut = mark(v, "[more callers]");
@@ -77,10 +78,19 @@ struct view *view_new(struct profile *profile, const char *kallsyms,
 
 void view_free(struct view *v)
 {
+	uint32_t i;
+
+	for (i = 0; i < v->function_keys.nr; i++)
+		function_free(&v->functions[i]);
+	free(v->functions);
+	intern_free(&v->function_keys);
+	disasm_free(v->disasm);
 	places_free(v->places);
 	free(v->cells);
 	free(v->totals);
-	free(v->frames);
+	free(v->stacks);
+	intern_free(&v->callers);
+	intern_free(&v->stack_keys);
 	free(v);
 }
 
@@ -89,51 +99,91 @@ uint32_t view_place(struct view *v, const struct cell_key *key)
 	return place_number(v->places, key->image, key->offset);
 }
 
-static void push(struct view *v, size_t *nr, uint32_t place)
+struct stack_key {
+	uint32_t space;
+	uint32_t kstack;
+	uint32_t ustack;
+	uint32_t in_user;
+};
+
+/* Places as they are put together. */
+struct gathering {
+	uint32_t places[VIEW_DEEPEST];
+	uint32_t nr;
+};
+
+static void push(const struct view *v, struct gathering *g, uint32_t place)
 {
-	v->frames = array_room(v->frames, &v->size_frames, *nr + 1,
-			       sizeof(*v->frames));
-	v->frames[(*nr)++] = place;
+	if (g->nr < VIEW_DEEPEST)
+		g->places[g->nr++] = place;
+	else
+		g->places[VIEW_DEEPEST - 1] = v->cut;
 }
 
-static void push_stack(struct view *v, const struct cell_key *key, bool kernel,
-		       size_t *nr)
+static void push_stack(struct view *v, const struct stack_key *key, bool kernel,
+		       struct gathering *g)
 {
+	/* the first of all is where the sample itself says that it was */
+	const uint32_t skip = kernel != key->in_user;
 	const struct profile_stack *s;
 	uint32_t image, i;
 	uint64_t offset;
 
 	s = profile_stack(v->profile, kernel ? key->kstack : key->ustack);
 	if (!s) {
-		push(v, nr, v->lost);
+		push(v, g, v->lost);
 		return;
 	}
-	for (i = 0; i < s->nr; i++) {
-		/* the first of all is where the sample says that it was */
-		if (!*nr) {
-			push(v, nr, view_place(v, key));
-			continue;
-		}
+	for (i = skip; i < s->nr; i++) {
 		image = procs_find(v->profile->procs, key->space, kernel,
 				   s->ip[i] - !!i, &offset);
-		push(v, nr, place_number(v->places, image, offset));
+		push(v, g, place_number(v->places, image, offset));
 	}
 	if (s->flags & TRACE_STACK_CUT)
-		push(v, nr, v->cut);
+		push(v, g, v->cut);
 }
 
-const uint32_t *view_stack(struct view *v, const struct cell_key *key,
-			   size_t *nr)
+static struct view_callers numbered(const struct view *v, uint32_t nr)
 {
-	*nr = 0;
-	/* no innermost part: begin with the place itself */
-	if (!(key->in_user ? key->ustack : key->kstack))
-		push(v, nr, view_place(v, key));
-	if (key->kstack)
-		push_stack(v, key, true, nr);
-	if (key->ustack)
-		push_stack(v, key, false, nr);
-	return v->frames;
+	const struct intern_key *k = &v->callers.keys[nr];
+
+	return (struct view_callers) { nr, k->len / sizeof(uint32_t), k->key };
+}
+
+struct view_callers view_callers(struct view *v, const struct cell_key *cell)
+{
+	const struct stack_key key = { cell->space, cell->kstack, cell->ustack,
+				       cell->in_user };
+	const uint32_t before = v->stack_keys.nr;
+	const uint32_t nr = intern(&v->stack_keys, &key, sizeof(key));
+	struct gathering g;
+
+	if (nr != before)
+		return numbered(v, v->stacks[nr]);
+	g.nr = 0;
+	if (key.kstack)
+		push_stack(v, &key, true, &g);
+	if (key.ustack)
+		push_stack(v, &key, false, &g);
+	v->stacks = array_room(v->stacks, &v->size_stacks, nr + 1,
+			       sizeof(*v->stacks));
+	v->stacks[nr] = intern(&v->callers, g.places,
+			       g.nr * sizeof(*g.places));
+	return numbered(v, v->stacks[nr]);
+}
+
+const struct function *view_function(struct view *v, const struct place *place)
+{
+	const uint64_t key[] = { place->image, place->start };
+	const uint32_t before = v->function_keys.nr;
+	const uint32_t nr = intern(&v->function_keys, key, sizeof(key));
+
+	if (nr != before)
+		return &v->functions[nr];
+	v->functions = array_room(v->functions, &v->size_functions, nr + 1,
+				  sizeof(*v->functions));
+	function_read(v->places, place, v->disasm, &v->functions[nr]);
+	return &v->functions[nr];
 }
 
 double view_share(const struct view *v, uint32_t event, uint64_t events,

@@ -9,13 +9,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "function.h"
 #include "places.h"
 #include "profile.h"
+
+#define VIEW_DEEPEST 1024	/* frames of a stack; what is deeper is cut */
 
 /* Patterns of fnmatch(3), or NULL. */
 struct view_filter {
 	const char *symbol;
 	const char *image;
+};
+
+/* Who called, innermost first: places. */
+struct view_callers {
+	uint32_t number;	/* from 0; the same for the same places */
+	uint32_t nr;
+	const uint32_t *places;
 };
 
 struct view_total {
@@ -31,10 +41,16 @@ struct view {
 	size_t nr, size;
 	struct view_total *totals;	/* by event, of these */
 	size_t nr_totals;
-	uint32_t lost;		/* marks, places: see view_stack() */
+	uint32_t lost;		/* marks, places: see view_callers() */
 	uint32_t cut;
-	uint32_t *frames;	/* of the stack asked for last */
-	size_t size_frames;
+	struct intern stack_keys;
+	uint32_t *stacks;	/* by these: the number of its callers */
+	size_t size_stacks;
+	struct intern callers;	/* places; many processes call alike */
+	struct intern function_keys;
+	struct function *functions;	/* that were asked for */
+	size_t size_functions;
+	struct disasm *disasm;
 };
 
 /** view_new - of a profile, which it does not own */
@@ -46,16 +62,15 @@ void view_free(struct view *v);
 uint32_t view_place(struct view *v, const struct cell_key *key);
 
 /**
- * view_stack - the places of a cell's stack, innermost first
- * @nr: gets how many; one at least
+ * view_callers - the callers of a cell's place
  *
- * Of a caller it is the place of the call, not the one it returns to.  Behind a
- * stack that is not whole stands a mark that says so.
- *
- * Return: valid until the next call
+ * Each is the place of a call, not the one it returns to.  Behind a stack that is
+ * not whole stands a mark that says so.
  */
-const uint32_t *view_stack(struct view *v, const struct cell_key *key,
-			   size_t *nr);
+struct view_callers view_callers(struct view *v, const struct cell_key *key);
+
+/** view_function - the function that a place is in, with its blocks */
+const struct function *view_function(struct view *v, const struct place *place);
 
 /** view_share - events of all that the view has of that event, in percent */
 double view_share(const struct view *v, uint32_t event, uint64_t events,

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Instructions, by capstone: it knows x86 and arm64 alike, says which of them
+ * branch and where to, and is small and kept up.
+ */
+#ifndef STAPWATCH_DISASM_H
+#define STAPWATCH_DISASM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct disasm;
+
+struct instruction {
+	uint64_t addr;
+	unsigned int size;
+	bool branches;		/* a jump or a return, and no call */
+	uint64_t target;	/* where to; 0: not known */
+	char text[200];
+};
+
+/**
+ * disasm_new - for a processor
+ * @machine: ELF's e_machine
+ *
+ * Return: NULL if it is none that is known, or built without capstone
+ */
+struct disasm *disasm_new(uint32_t machine);
+void disasm_free(struct disasm *d);
+
+/** disasm_built - whether there is any */
+bool disasm_built(void);
+
+/**
+ * disasm_one - the first instruction of some code
+ *
+ * What is none is one of as many bytes as an instruction has at least, (bad).
+ */
+void disasm_one(struct disasm *d, const void *code, size_t size, uint64_t addr,
+		struct instruction *in);
+
+#endif

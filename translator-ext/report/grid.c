@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Columns of text; grid.h says what is wanted of it. */
+#include "grid.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+
+#define WIDEST 60		/* what is wider moves the others */
+
+void text_shown(struct buf *out, const char *text)
+{
+	for (; *text; text++) {
+		const unsigned char c = *text;
+
+		if (c < ' ' || c == 0x7f)
+			buf_printf(out, "\\x%02x", c);
+		else
+			buf_add(out, text, 1);
+	}
+}
+
+static void put(struct grid *g, struct buf *text)
+{
+	g->cells = array_room(g->cells, &g->size, g->nr + 1, sizeof(*g->cells));
+	g->cells[g->nr++] = buf_take(text);
+}
+
+void grid_text(struct grid *g, const char *text)
+{
+	struct buf shown = { 0 };
+
+	text_shown(&shown, text);
+	put(g, &shown);
+}
+
+void grid_number(struct grid *g, const char *fmt, ...)
+{
+	struct buf text = { 0 };
+	char number[64];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(number, sizeof(number), fmt, args);
+	va_end(args);
+	buf_puts(&text, number);
+	put(g, &text);
+}
+
+/* Nothing has to end where the last column does. */
+static int *find_widths(const struct grid *g)
+{
+	int *widths = xmalloc(g->columns * sizeof(*widths));
+	size_t i, k, len;
+
+	memset(widths, 0, g->columns * sizeof(*widths));
+	for (i = 0; i < g->nr; i++) {
+		k = i % g->columns;
+		len = strlen(g->cells[i]);
+		if (k == g->columns - 1 && g->columns != g->numbers)
+			continue;
+		if (len > WIDEST)
+			len = WIDEST;
+		if ((int)len > widths[k])
+			widths[k] = len;
+	}
+	return widths;
+}
+
+void grid_print(struct grid *g, struct buf *out)
+{
+	int *widths = find_widths(g);
+	size_t i, k;
+
+	for (i = 0; i < g->nr; i++) {
+		k = i % g->columns;
+		buf_printf(out, "%s%*s%s", k ? "  " : "",
+			   k < g->numbers ? widths[k] : -widths[k],
+			   g->cells[i], k == g->columns - 1 ? "\n" : "");
+		free(g->cells[i]);
+	}
+	free(g->cells);
+	free(widths);
+	*g = (struct grid) { 0 };
+}
