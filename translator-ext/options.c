@@ -368,6 +368,7 @@ void options_help(FILE *out)
 	      "                                                 print maps as OpenMetrics\n"
 	      "   or: stapwatch ppa [-p PID | -a] [-i SECS] [-n COUNT] [--sort KEY]\n"
 	      "                     [--json] [MODULE]           watch where the time goes\n"
+	      "   or: stapwatch report [options] FILE|-         report a profile's trace\n"
 	      "\n"
 	      "stap, with scripts that may also say startwatch(\"EVENT\"), elapsed(\"EVENT\"),\n"
 	      "pmu_profile(\"EVENT:PERIOD\"), $pmu[N], $timestamp and $thread->NAME.\n"

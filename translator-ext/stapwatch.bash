@@ -91,6 +91,41 @@ _stapwatch_map()
 	compopt -o filenames 2>/dev/null
 }
 
+# For `report': its options, their values, files.
+_stapwatch_report()
+{
+	local options='--annotate --by --callees --callers --comm --cpu --diff
+		--event --flamegraph --folded --image --kallsyms --limit --pid
+		--pprof --sort --symbol --tid'
+	local names='comm pid tid cpu image symbol line block address stack
+		data source'
+	local head=
+	case $prev in
+	--by)
+		[[ $cur != *,* ]] || head=${cur%,*},
+		mapfile -t COMPREPLY < <(
+			compgen -P "$head" -W "$names" -- "${cur##*,}")
+		compopt -o nospace 2>/dev/null
+		return
+		;;
+	--sort)
+		mapfile -t COMPREPLY < <(
+			compgen -W 'events samples name' -- "$cur")
+		return
+		;;
+	--annotate | --comm | --cpu | --event | --image | --limit | --pid | \
+		--symbol | --tid)
+		return
+		;;
+	esac
+	if [[ $cur == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+		return
+	fi
+	mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+	compopt -o filenames 2>/dev/null
+}
+
 _stapwatch()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
@@ -122,6 +157,10 @@ _stapwatch()
 		_stapwatch_ppa
 		return
 	fi
+	if [[ ${COMP_WORDS[1]} == report ]] && ((COMP_CWORD > 1)); then
+		_stapwatch_report
+		return
+	fi
 	case $prev in
 	-I | -R | --sysroot | --tmpdir)
 		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
@@ -150,7 +189,7 @@ _stapwatch()
 	mapfile -t COMPREPLY < <(
 		compgen -f -X '!*.stp' -- "$cur"
 		compgen -d -- "$cur"
-		((COMP_CWORD > 1)) || compgen -W 'list top metrics ppa' -- "$cur"
+		((COMP_CWORD > 1)) || compgen -W 'list top metrics ppa report' -- "$cur"
 	)
 	compopt -o filenames 2>/dev/null
 }

@@ -44,7 +44,6 @@ static const Dwfl_Callbacks callbacks = {
 struct search {
 	const struct image *image;
 	const struct trace_head *head;
-	const char *release;
 	struct buf *why;	/* the last reason against a file */
 };
 
@@ -232,7 +231,7 @@ static int try_kernel(struct search *s, struct buf *path)
 	}
 	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		path->len = 0;
-		buf_printf(path, places[i], s->release);
+		buf_printf(path, places[i], s->head->release);
 		fd = try_path(s, path->s);
 		if (fd >= 0)
 			return fd;
@@ -355,10 +354,9 @@ static bool open_module(struct elf_file *f, struct search *s, int fd)
 }
 
 struct elf_file *elf_file_open(const struct image *image,
-			       const struct trace_head *head,
-			       const char *release, struct buf *why)
+			       const struct trace_head *head, struct buf *why)
 {
-	struct search s = { image, head, release, why };
+	struct search s = { image, head, why };
 	struct elf_file *f = xmalloc(sizeof(*f));
 	struct buf path = { 0 };
 	int fd;
@@ -497,12 +495,10 @@ const void *elf_file_code(struct elf_file *f, uint64_t addr, size_t *size)
 #else /* !HAVE_LIBDW */
 
 struct elf_file *elf_file_open(const struct image *image,
-			       const struct trace_head *head,
-			       const char *release, struct buf *why)
+			       const struct trace_head *head, struct buf *why)
 {
 	(void)image;
 	(void)head;
-	(void)release;
 	buf_puts(why, "built without elfutils, which reads such files");
 	return NULL;
 }

@@ -88,7 +88,7 @@ static void read_kallsyms(struct places *pl)
 	if (pl->kallsyms_tried)
 		return;
 	pl->kallsyms_tried = true;
-	kallsyms_read(pl->kallsyms_path, &p->head, &p->texts, &pl->kallsyms,
+	kallsyms_read(pl->kallsyms_path, p->head, &p->texts, &pl->kallsyms,
 		      &why);
 	pl->kallsyms_why = buf_take(&why);
 }
@@ -113,7 +113,7 @@ struct elf_file *place_elf(struct places *pl, uint32_t image)
 	if (im->kind != IMAGE_FILE && im->kind != IMAGE_VDSO &&
 	    im->kind != IMAGE_KERNEL)
 		return NULL;
-	s->elf = elf_file_open(im, &p->head, p->release, &why);
+	s->elf = elf_file_open(im, p->head, &why);
 	if (!s->why && why.len)
 		s->why = buf_take(&why);
 	free(why.s);

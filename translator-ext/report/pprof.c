@@ -259,7 +259,7 @@ static void put_all(struct writing *w)
 	}
 	for (i = 0; i < v->nr; i++)
 		put_sample(w, v->cells[i]);
-	put_number(w->out, PROFILE_TIME, v->profile->head.realtime);
+	put_number(w->out, PROFILE_TIME, v->profile->head->realtime);
 	put_number(w->out, PROFILE_DEFAULT_TYPE, string(w, last));
 	for (i = 0; i < w->strings.nr; i++) {
 		s = intern_text(&w->strings, i);

@@ -229,7 +229,8 @@ static struct space *split_space(struct procs *p, uint32_t pid)
 
 static void on_mmap(struct procs *p, const struct trace_mmap *r)
 {
-	struct space *s = &p->spaces[process_of(p, r->pid)->space - 1];
+	const uint32_t space = process_of(p, r->pid)->space - 1;
+	struct space *s = &p->spaces[space];
 	struct map m = {
 		.addr = r->addr,
 		.end = r->addr + r->len,

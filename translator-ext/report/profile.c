@@ -272,10 +272,10 @@ struct profile *profile_read(const char *path, unsigned int fields,
 	rd.p = p = xmalloc(sizeof(*p));
 	*p = (struct profile) {
 		.name = path,
-		.head = *trace_head(trace),
-		.release = xstrdup(trace_release(trace)),
+		.head = xmalloc(trace_head(trace)->r.size),
 	};
-	images_init(&p->images, &p->texts, &p->head);
+	memcpy(p->head, trace_head(trace), trace_head(trace)->r.size);
+	images_init(&p->images, &p->texts, p->head);
 	p->procs = procs_new(&p->images, &p->texts);
 	o = order_new(trace, &p->loss);
 	while ((r = order_next(o))) {
@@ -303,7 +303,7 @@ void profile_free(struct profile *p)
 	free(p->cells);
 	free(p->events);
 	free(p->counts);
-	free(p->release);
+	free(p->head);
 	loss_free(&p->loss);
 	procs_free(p->procs);
 	images_free(&p->images);

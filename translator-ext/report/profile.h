@@ -79,8 +79,7 @@ struct profile_stack {
 
 struct profile {
 	const char *name;	/* what the trace is called */
-	struct trace_head head;
-	char *release;
+	struct trace_head *head;	/* with the kernel's release */
 	struct intern texts;
 	struct images images;
 	struct procs *procs;

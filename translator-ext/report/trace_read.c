@@ -20,8 +20,7 @@ struct trace {
 	bool between;		/* the bytes before were none of a record */
 	size_t start, end;	/* what is in the buffer, not yet used */
 	struct trace_skipped skipped;
-	struct trace_head head;
-	char *release;
+	struct trace_head *head;	/* with its text */
 	union {
 		uint64_t align;
 		char bytes[TRACE_MAX_SIZE];
@@ -266,8 +265,8 @@ static int find_head(struct trace *t, struct buf *why)
 		buf_puts(why, "the trace's head is damaged");
 		return -1;
 	}
-	t->head = *h;
-	t->release = xstrdup(h->release);
+	t->head = xmalloc(r->size);
+	memcpy(t->head, r, r->size);
 	return 0;
 }
 
@@ -296,18 +295,13 @@ struct trace *trace_open(const char *path, struct buf *why)
 void trace_close(struct trace *t)
 {
 	close(t->fd);
-	free(t->release);
+	free(t->head);
 	free(t);
 }
 
 const struct trace_head *trace_head(const struct trace *t)
 {
-	return &t->head;
-}
-
-const char *trace_release(const struct trace *t)
-{
-	return t->release;
+	return t->head;
 }
 
 const struct trace_record *trace_next(struct trace *t)
@@ -320,8 +314,8 @@ const struct trace_record *trace_next(struct trace *t)
 			t->skipped.unknown++;
 		} else if (r->type == TRACE_HEAD) {
 			h = (const void *)r;
-			t->skipped.second = h->session != t->head.session;
-		} else if (r->cpu >= t->head.nr_cpus) {
+			t->skipped.second = h->session != t->head->session;
+		} else if (r->cpu >= t->head->nr_cpus) {
 			t->skipped.damaged++;
 			t->start -= r->size;
 			skip(t, r->size);

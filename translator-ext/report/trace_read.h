@@ -38,11 +38,8 @@ struct trace_skipped {
 struct trace *trace_open(const char *path, struct buf *why);
 void trace_close(struct trace *t);
 
-/** trace_head - what the trace began with */
+/** trace_head - what the trace began with, the kernel's release too */
 const struct trace_head *trace_head(const struct trace *t);
-
-/** trace_release - the kernel's, which the head has behind it */
-const char *trace_release(const struct trace *t);
 
 /**
  * trace_next - the next record, valid until the one after it is asked for

@@ -54,7 +54,7 @@ struct view *view_new(struct profile *profile, const char *kallsyms,
 		.profile = profile,
 		.places = places_new(profile, kallsyms),
 		.filter = *filter,
-		.disasm = disasm_new(profile->head.machine),
+		.disasm = disasm_new(profile->head->machine),
 	};
 	v->lost = mark(v, "[stack lost]");
 	v->cut = mark(v, "[more callers]");

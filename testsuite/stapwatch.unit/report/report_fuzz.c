@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whatever bytes a trace has, the report takes them, and keeps its word: what is
+ * read and what is said to be missing is what the bytes are, and each output has
+ * all samples in it.
+ *
+ * libFuzzer calls LLVMFuzzerTestOneInput(); so does damage.c.
+ */
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "report/annotate.h"
+#include "report/calltree.h"
+#include "report/columns.h"
+#include "report/diff.h"
+#include "report/flame_svg.h"
+#include "report/folded.h"
+#include "report/pprof.h"
+#include "report/profile.h"
+#include "report/table.h"
+#include "report/view.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define ensure(ok) do {							\
+	if (!(ok)) {							\
+		fprintf(stderr, "%s:%d: broken: %s\n", __FILE__,	\
+			__LINE__, #ok);					\
+		abort();						\
+	}								\
+} while (0)
+
+static const struct profile_filter everything = {
+	.pid = -1, .tid = -1, .cpu = -1,
+};
+
+static FILE *null;
+
+static void check_reading(const struct profile *p, size_t size)
+{
+	const struct loss_sum sum = loss_sum(&p->loss);
+	uint64_t samples = 0;
+	uint32_t i;
+
+	for (i = 0; i < p->keys.nr; i++) {
+		ensure(p->cells[i].samples);
+		samples += p->cells[i].samples;
+	}
+	ensure(samples == p->wanted && p->wanted == p->samples);
+	ensure(sum.read == p->samples);
+	ensure(p->skipped.bytes <= size);
+	ensure(p->skipped.places <= p->skipped.bytes);
+	loss_say(&p->loss, &p->skipped, "fuzz", null);
+}
+
+static uint64_t folded_total(const struct calltree *t, const struct profile *p)
+{
+	struct buf out = { 0 };
+	uint64_t total = 0;
+	char *line, *rest;
+
+	folded_print(t, &p->texts, &out);
+	for (line = out.s; line && *line; line = rest + 1) {
+		rest = strchr(line, '\n');
+		ensure(rest);
+		*rest = '\0';
+		ensure(strrchr(line, ' '));
+		total += strtoull(strrchr(line, ' ') + 1, NULL, 10);
+	}
+	free(out.s);
+	return total;
+}
+
+static void check_trees(struct view *v, const struct columns *columns)
+{
+	struct buf out = { 0 };
+	struct calltree t;
+	uint32_t i, inverted;
+
+	for (i = 0; i < v->nr_totals; i++) {
+		for (inverted = 0; inverted < 2; inverted++) {
+			calltree_make(&t, v, i, columns, inverted);
+			ensure(t.nodes->samples == v->totals[i].samples);
+			ensure(t.nodes->events == v->totals[i].events);
+			if (!inverted && v->totals[i].samples)
+				ensure(folded_total(&t, v->profile) ==
+				       calltree_weight(&t, t.nodes));
+			if (!inverted)
+				flame_svg_print(&t, &v->profile->texts, "fuzz",
+						&out);
+			calltree_free(&t);
+			/* one is enough where there are 65536 */
+			if (i > 3)
+				break;
+		}
+		if (i > 3)
+			break;
+	}
+	free(out.s);
+}
+
+static void check_view(struct profile *p)
+{
+	const struct view_filter all = { 0 };
+	struct view *v = view_new(p, "/dev/null", &all);
+	struct columns columns;
+	struct buf out = { 0 };
+	uint64_t samples = 0;
+	uint32_t i;
+
+	for (i = 0; i < v->nr_totals; i++)
+		samples += v->totals[i].samples;
+	ensure(samples == p->samples);
+	ensure(!columns_parse("comm,pid,tid,cpu,image,symbol,line,address,stack,data,source",
+			      &columns, &out));
+	table_print(v, &columns, SORT_NAME, 0, &out);
+	ensure(!columns_parse("comm", &columns, &out));
+	check_trees(v, &columns);
+	calltree_print(v, &columns, true, 1, &out);
+	pprof_print(v, &columns, &out);
+	annotate_print(v, &out);
+	diff_print(v, v, &columns, 0, &out);
+	places_say(v->places, null);
+	free(out.s);
+	view_free(v);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct buf why = { 0 };
+	struct profile *p;
+	char path[64];
+	int fd;
+
+	if (!null)
+		null = fopen("/dev/null", "w");
+	fd = memfd_create("trace", MFD_CLOEXEC);
+	ensure(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	p = profile_read(path, ~0u, &everything, &why);
+	ensure(!p == !!why.len);
+	if (p) {
+		check_reading(p, size);
+		check_view(p);
+		profile_free(p);
+	}
+	free(why.s);
+	close(fd);
+	return 0;
+}
