@@ -173,7 +173,7 @@ static int try_process_file(struct search *s, struct buf *path)
 		buf_puts(path, s->image->path);
 		fd = try_path(s, path->s);
 		/* it may have a root of its own */
-		if (fd < 0 && has_build_id(s->image) &&
+		if (fd < 0 && ns && has_build_id(s->image) &&
 		    namespace_of(pid) == ns)
 			fd = try_below(s, pid, path);
 		return fd;
@@ -242,6 +242,18 @@ static int try_kernel(struct search *s, struct buf *path)
 
 /* ---- by build-id alone */
 
+/* elfutils does not always tell. */
+static void put_path(struct buf *path, int fd)
+{
+	char link[64], target[4096];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, target, sizeof(target));
+	path->len = 0;
+	buf_add(path, target, len < 0 ? 0 : len);
+}
+
 /*
  * Below /usr/lib/debug, or from debuginfod.  *only_debug: it is what was taken
  * from the file, not the file.
@@ -270,10 +282,8 @@ static int find_by_build_id(const struct image *im, struct buf *path,
 					im->path, 0x1000, NULL, NULL, 0, &name);
 	}
 	elf_end(elf);
-	if (fd >= 0) {
-		path->len = 0;
-		buf_puts(path, name ?: "");
-	}
+	if (fd >= 0)
+		put_path(path, fd);
 	free(name);
 	if (dwfl)
 		dwfl_end(dwfl);
