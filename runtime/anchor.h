@@ -225,6 +225,9 @@ sw_why_missing(const struct sw_event *ev, int rc, bool sampling, char *buf,
 		why = "out of memory";
 	else if (rc == -EINVAL && (ev->flags >> SW_PRECISE_SHIFT))
 		why = "this PMU does not take it as it stands; is precise= too high?";
+	else if (rc == -EOPNOTSUPP && sampling &&
+		 (sw_profile.uses & SW_BRANCHES))
+		why = "this machine's PMU does not record branches (x86 LBR, arm64 BRBE), or not for it; leave out sample_branches() and sample_branch_...()";
 	else if (ev->type == PERF_TYPE_SOFTWARE)
 		why = "this kernel does not count it";
 	else if (pmu)
@@ -443,6 +446,9 @@ static int sw_anchor_release(struct perf_event *e)
 			sw_session_end();
 	}
 	mutex_unlock(&sw_session.lock);
+	/* end probes ask for the images */
+	if (e->overflow_handler == sw_overflow && !sw_is_running())
+		sw_trace_catch_up();
 	return perf_event_release_kernel(e);
 }
 
@@ -505,10 +511,11 @@ extern const char stapwatch_needs_a_stap_that_calls_perf_event_release_kernel[];
 #define SW_HAS_TRACE 0
 #define SW_HAS_BRANCHES 0
 #define SW_HAS_LATENCY 0
+#define SW_HAS_IMAGES 0
 #define SW_USES_OF_SAMPLES						\
 	(SW_HAS_KSTACKS * SW_KSTACKS | SW_HAS_USTACKS * SW_USTACKS |	\
 	 SW_HAS_TRACE * SW_TRACES | SW_HAS_BRANCHES * SW_BRANCHES |	\
-	 SW_HAS_LATENCY * SW_LATENCIES)
+	 SW_HAS_LATENCY * SW_LATENCIES | SW_HAS_IMAGES * SW_IMAGES)
 
 #define perf_event_create_kernel_counter(attr, cpu, task, handler, data) ({ \
 	struct perf_event *e_;						\

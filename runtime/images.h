@@ -24,6 +24,7 @@
 #define STAPWATCH_IMAGES_H
 
 #include "buildid.h"
+#include "imagetable.h"
 #include "trace.h"
 #include <linux/dcache.h>
 #include <linux/fs.h>
@@ -52,6 +53,7 @@ static DEFINE_PER_CPU(char *, sw_image_path);
 static struct {
 	bool on;
 	bool stopping;
+	bool table;		/* the script asks for images */
 	struct work_struct work;
 	struct notifier_block modules;
 	__typeof__(&from_mnt_ns) from_mnt_ns;
@@ -167,6 +169,13 @@ static void sw_image_finish(struct trace_record *r)
 		sw_image_finish_mmap((struct trace_mmap *)r);
 	else if (r->type == TRACE_MODULE)
 		sw_image_finish_module((struct trace_module *)r);
+}
+
+/* A record is out: what scripts can ask of it stays. */
+static void sw_image_took(const struct trace_record *r)
+{
+	if (sw_images.table)
+		sw_image_note(r);
 }
 
 /* A record that will not come out lets its file go. */
@@ -450,6 +459,8 @@ static void sw_maps_put(struct sw_maps *maps)
 		do {
 			mutex_lock(&sw_trace.lock);
 			put = sw_trace_put(r);
+			if (put)
+				sw_image_took(r);
 			mutex_unlock(&sw_trace.lock);
 			if (!put)
 				msleep(20);
@@ -636,6 +647,32 @@ static void sw_images_stop(void)
 	sw_images.on = false;
 }
 
+/* ---- what scripts ask */
+
+static void __maybe_unused
+sw_image_name(u32 pid, u64 ip, char *buf, size_t size)
+{
+	const struct sw_image *image = sw_image_find(pid, ip);
+	char text[KSYM_SYMBOL_LEN];
+	char *module;
+
+	if ((s64)ip >= 0) {
+		strscpy(buf, image ? image->path : "", size);
+		return;
+	}
+	/* SYMBOL+0xOFFSET/0xSIZE [MODULE] */
+	snprintf(text, sizeof(text), "%pS", (void *)(unsigned long)ip);
+	module = strrchr(text, '[');
+	strscpy(buf, module ?: "[kernel]", size);
+}
+
+static s64 __maybe_unused sw_image_offset(u32 pid, u64 ip)
+{
+	const struct sw_image *image = sw_image_find(pid, ip);
+
+	return image ? ip - image->addr + image->offset : -1;
+}
+
 static int sw_images_hook(void)
 {
 	unsigned int i;
@@ -659,10 +696,11 @@ static int sw_images_hook(void)
  * Context: sleepable; the trace has rings.
  * Return: 0, or an errno, after which sw_images_stop() is due.
  */
-static int sw_images_start(void)
+static int sw_images_start(bool table)
 {
 	int cpu;
 
+	sw_images.table = table;
 	sw_images.from_mnt_ns = (void *)kallsyms_lookup_name("from_mnt_ns");
 	for_each_possible_cpu(cpu) {
 		char *path = kmalloc_node(PATH_MAX, GFP_KERNEL,

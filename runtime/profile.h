@@ -54,7 +54,7 @@ static int sw_profile_stacks(void)
 	return 0;
 }
 
-static int sw_profile_trace(void)
+static int sw_profile_trace(unsigned int uses)
 {
 	s64 kb = sw_profile_config.buffer_kb;
 	int rc;
@@ -64,12 +64,13 @@ static int sw_profile_trace(void)
 			   kb, SW_MAX_BUFFER_KB);
 		return -EINVAL;
 	}
-	rc = sw_trace_start(roundup_pow_of_two(kb) << 10, &sw_profile.stacks);
+	rc = sw_trace_start(roundup_pow_of_two(kb) << 10, &sw_profile.stacks,
+			    !(uses & SW_TRACES));
 	if (rc)
 		_stp_error("stapwatch: no memory for each CPU's buffer of %lld KiB; try a smaller -G stapwatch_buffer=KB\n",
 			   kb);
 	else
-		rc = sw_images_start();
+		rc = sw_images_start(uses & SW_IMAGES);
 	return rc;
 }
 
@@ -85,6 +86,7 @@ static void sw_profile_release(void)
 {
 	sw_images_stop();
 	sw_trace_stop();
+	sw_image_table_free();
 	vfree(sw_profile.stacks_mem);
 	sw_profile.stacks_mem = NULL;
 	sw_profile.nr = 0;
@@ -99,8 +101,8 @@ static int sw_profile_begin(unsigned int uses)
 	sw_profile_seed();
 	if (uses & (SW_KSTACKS | SW_USTACKS))
 		rc = sw_profile_stacks();
-	if (!rc && (uses & SW_TRACES))
-		rc = sw_profile_trace();
+	if (!rc && (uses & (SW_TRACES | SW_IMAGES)))
+		rc = sw_profile_trace(uses);
 	if (rc)
 		sw_profile_release();
 	sw_profile.begun = !rc;
@@ -221,6 +223,20 @@ static void sw_sampler_describe(struct perf_event_attr *attr)
 		attr->sample_max_stack = sw_profile.max_frames;
 		attr->exclude_callchain_kernel = !(uses & SW_KSTACKS);
 		attr->exclude_callchain_user = !(uses & SW_USTACKS);
+	}
+	/* what software counts is never about these; the functions say so */
+	if (attr->type == PERF_TYPE_SOFTWARE)
+		return;
+	if (uses & SW_LATENCIES)
+		attr->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT |
+				     PERF_SAMPLE_DATA_SRC;
+	if (uses & SW_BRANCHES) {
+		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		attr->branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
+		if (!attr->exclude_user)
+			attr->branch_sample_type |= PERF_SAMPLE_BRANCH_USER;
+		if (!attr->exclude_kernel)
+			attr->branch_sample_type |= PERF_SAMPLE_BRANCH_KERNEL;
 	}
 }
 

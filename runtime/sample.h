@@ -30,6 +30,7 @@
 #define SW_TRACES 4
 #define SW_BRANCHES 8
 #define SW_LATENCIES 16
+#define SW_IMAGES 32
 
 /* One perf probe of the script's */
 struct sw_sampler {
@@ -210,7 +211,7 @@ static void sw_overflow(struct perf_event *event, struct perf_sample_data *data,
 
 	this_cpu_inc(sw_overflows[sampler - sw_profile.samplers]);
 	if (unlikely(this_cpu_read(sw_is_printing) || sw_is_busy()) &&
-	    sw_trace.on && sw_is_running()) {
+	    (sw_profile.uses & SW_TRACES) && sw_is_running()) {
 		this_cpu_inc(sw_trace_cpus.taken);
 		this_cpu_inc(sw_trace_cpus.skipped);
 	}
@@ -259,6 +260,34 @@ static __always_inline u64 sw_sample_ustack_id(struct sw_sample *s)
 	return sw_sample_ustack(s);
 }
 
+/* What only some PMUs tell; SW_SAMPLE_HAVING() asks first. */
+static __always_inline u64 sw_sample_latency(const struct sw_sample *s)
+{
+	return s->data->weight.full;
+}
+
+static __always_inline u64 sw_sample_data_src(const struct sw_sample *s)
+{
+	return s->data->data_src.val;
+}
+
+static __always_inline u64 sw_sample_branches(const struct sw_sample *s)
+{
+	return s->data->br_stack->nr;
+}
+
+/* Branch N's from, to and flags are words. */
+static __always_inline u64
+sw_sample_branch(const struct sw_sample *s, s64 n, unsigned int word)
+{
+	const u64 *words;
+
+	if (n < 0 || n >= s->data->br_stack->nr)
+		return 0;
+	words = (const u64 *)&s->data->br_stack->entries[n];
+	return words[word];
+}
+
 /* The mode that was interrupted, and how. */
 static __always_inline u16 sw_sample_flags(const struct sw_sample *s)
 {
@@ -294,8 +323,8 @@ sw_sample_counts(struct sw_sample *s, struct sw_trace_cpu *t, u64 *to,
 	}
 }
 
-static void sw_sample_branches(const struct sw_sample *s, u64 *to,
-			       unsigned int nr)
+static void
+sw_sample_branches_to(const struct sw_sample *s, u64 *to, unsigned int nr)
 {
 	unsigned int i;
 
@@ -353,7 +382,7 @@ sw_sample_record(struct sw_sample *s, struct sw_trace_cpu *t)
 	if (counts)
 		sw_sample_counts(s, t, more, counts);
 	if (branches)
-		sw_sample_branches(s, more + counts, branches);
+		sw_sample_branches_to(s, more + counts, branches);
 	sw_trace_commit(t);
 	return true;
 }
@@ -420,5 +449,21 @@ static void sw_trace_put_events(void)
 		v_ = sw_sample_##field(s_);				\
 	(s64)v_; })
 #define SW_SAMPLE(field) SW_SAMPLE_AS("sample_" #field, field)
+
+#define SW_NO_LATENCY "; it takes an event by which the PMU samples loads, as cpu/mem-loads,ldlat=30/P (x86 PEBS)"
+#define SW_NO_BRANCHES "; it takes an event of a PMU that records them (x86 LBR, arm64 BRBE)"
+
+/* What not every sample has: where the PMU has not brought it, that is said. */
+#define SW_SAMPLE_HAVING(name, bit, lacks, value) ({			\
+	struct sw_sample *s_ = this_cpu_read(sw_sample);		\
+	u64 h_ = 0;							\
+									\
+	if (CONTEXT->probe_type != stp_probe_type_perf || !s_)		\
+		CONTEXT->last_error = "stapwatch: " name "() is for the handlers of perf probes"; \
+	else if (!(s_->data->sample_flags & (bit)))			\
+		CONTEXT->last_error = "stapwatch: " name "(): this event's samples have none here" lacks; \
+	else								\
+		h_ = value;						\
+	(s64)h_; })
 
 #endif

@@ -66,6 +66,7 @@ static DEFINE_PER_CPU(bool, sw_is_printing);
 static struct {
 	struct mutex lock;
 	bool on;			/* rings are there */
+	bool quiet;			/* nothing is put out: for the images */
 	bool begun;			/* the head is out */
 	bool dirty;			/* something followed the last round */
 	unsigned int counts;		/* that samples carry */
@@ -84,6 +85,7 @@ static struct {
 static void sw_trace_put_events(void);
 static void sw_images_look(void);
 static void sw_image_finish(struct trace_record *r);
+static void sw_image_took(const struct trace_record *r);
 static void sw_image_drop(struct trace_record *r);
 
 /* ---- writing, in any context */
@@ -170,6 +172,8 @@ static bool sw_trace_put(struct trace_record *r)
 	unsigned long irqs, flags;
 	void *to = NULL;
 
+	if (sw_trace.quiet)
+		return true;
 	local_irq_save(irqs);
 	__this_cpu_write(sw_is_printing, true);
 	barrier();
@@ -193,6 +197,8 @@ static void sw_trace_flush(void)
 {
 	unsigned long irqs;
 
+	if (sw_trace.quiet)
+		return;
 	local_irq_save(irqs);
 	__this_cpu_write(sw_is_printing, true);
 	barrier();
@@ -313,6 +319,7 @@ static bool sw_trace_put_cpu(struct sw_trace_cpu *t)
 		if (!sw_trace_put(r))
 			return false;
 		t->written += r->type == TRACE_SAMPLE;
+		sw_image_took(r);
 		sw_ring_drop(&t->ring, size);
 	}
 	return true;
@@ -361,6 +368,16 @@ static void sw_trace_work(struct work_struct *work)
 static void sw_trace_kick(struct irq_work *work)
 {
 	mod_delayed_work_on(sw_trace_cpu(), system_wq, &sw_trace.work, 0);
+}
+
+/**
+ * sw_trace_catch_up - put out what there is now, if it can be
+ * Context: sleepable.
+ */
+static void sw_trace_catch_up(void)
+{
+	if (sw_trace.on)
+		flush_delayed_work(&sw_trace.work);
 }
 
 /* ---- the end */
@@ -496,11 +513,13 @@ static void sw_trace_stop(void)
 /**
  * sw_trace_start - be ready to write
  * @bytes: of each CPU's ring, a power of two
- * @stacks: the table of stacks, or NULL
+ * @stacks: the table of stacks
+ * @quiet: put nothing out: records are for the images alone
  * Context: sleepable.
  * Return: 0 or -ENOMEM.
  */
-static int sw_trace_start(unsigned long bytes, struct sw_stacks *stacks)
+static int sw_trace_start(unsigned long bytes, struct sw_stacks *stacks,
+			  bool quiet)
 {
 	int cpu;
 
@@ -518,6 +537,7 @@ static int sw_trace_start(unsigned long bytes, struct sw_stacks *stacks)
 	}
 	cpumask_copy(&sw_trace.cpus, cpu_online_mask);
 	sw_trace.stacks = stacks;
+	sw_trace.quiet = quiet;
 	sw_trace.dirty = false;
 	INIT_DELAYED_WORK(&sw_trace.work, sw_trace_work);
 	init_irq_work(&sw_trace.kick, sw_trace_kick);

@@ -9,11 +9,14 @@
  *				`watched': each calls getppid() before
  *	load threads N		N threads call getppid() and sleep; then, with
  *				all of them there, getuid()
+ *	load profile		the instructions of a second's work, half of it in
+ *				the kernel, 20 calls deep
  *
- * Each figure is the best of several rounds that are shorter than a timer tick.
+ * Each other figure is the best of several rounds that are shorter than a timer tick.
  */
 #define _GNU_SOURCE
 #include <err.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -110,6 +113,45 @@ static void threads(int count)
 	syscall(SYS_getuid);
 }
 
+/* A billion instructions, more or less. */
+static void work(void)
+{
+	static char zeros[1 << 20];
+	int fd = open("/dev/zero", O_RDONLY), i;
+	unsigned long turns;
+
+	if (fd < 0)
+		err(1, "/dev/zero");
+	for (i = 0; i < 500; i++) {
+		unsigned long long start = __rdtsc();
+
+		while (__rdtsc() - start < 1000000)
+			if (read(fd, zeros, sizeof(zeros)) < 0)
+				err(1, "read");
+		turns = 500000;
+		asm volatile("1: dec %0\n\tjnz 1b" : "+r"(turns));
+	}
+	close(fd);
+}
+
+/* Who asks for its frame's address has a frame. */
+static __attribute__((noinline)) int deep(int depth)
+{
+	asm volatile("" : : "r"(__builtin_frame_address(0)));
+	if (depth)
+		return deep(depth - 1) + depth;
+	work();
+	return 0;
+}
+
+static unsigned long long profiled(void)
+{
+	unsigned long long start = __rdtsc();
+
+	deep(20);
+	return __rdtsc() - start;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -123,8 +165,10 @@ int main(int argc, char **argv)
 		printf("%llu\n", switches());
 	} else if (!strcmp(what, "threads") && argc > 2) {
 		threads(atoi(argv[2]));
+	} else if (!strcmp(what, "profile")) {
+		printf("%llu\n", profiled());
 	} else {
-		errx(2, "tsc, calls, switch [watched] or threads N");
+		errx(2, "tsc, calls, switch [watched], threads N or profile");
 	}
 	return 0;
 }
