@@ -479,12 +479,14 @@ sw_images_of(struct task_struct *task, struct sw_maps *maps, char *buf)
 							 : NULL;
 
 	maps->next = 0;
+	sw_trace_hold();
 	sw_maps_add_comm(maps, task);
 	do {
 		if (mm)
 			sw_maps_gather(maps, mm, task, buf);
 		sw_maps_put(maps);
 	} while (maps->next && !READ_ONCE(sw_images.stopping));
+	sw_trace_let_go();
 	if (mm)
 		mmput(mm);
 }
@@ -571,6 +573,7 @@ static void sw_images_of_modules(struct sw_maps *maps)
 
 	if (!all)
 		return;
+	sw_trace_hold();
 	rcu_read_lock();
 	list_for_each_entry_rcu(mod, all, list) {
 		if (mod->state == MODULE_STATE_UNFORMED ||
@@ -583,6 +586,7 @@ static void sw_images_of_modules(struct sw_maps *maps)
 	}
 	rcu_read_unlock();
 	sw_maps_put(maps);
+	sw_trace_let_go();
 }
 
 /* ---- beginning and end */

@@ -136,31 +136,17 @@ static u32 sw_stack_number(struct sw_sample *s, const u64 *ip, unsigned int nr,
 	return number;
 }
 
-/*
- * Both stacks of the sample, as perf itself unwinds them: by what the kernel
- * has for its own, by frame pointers in user space, without waiting for a page.
- */
-static noinline void sw_capture(struct sw_sample *s)
+/* Each part begins with a mark of what it is. */
+static void
+sw_capture_parts(struct sw_sample *s, const u64 *ip, unsigned int nr)
 {
-	const struct perf_callchain_entry *chain;
 	unsigned int i, from, flags, marks = 0;
-	const u64 *ip;
 
-	s->has_stacks = true;
-	if (s->data->sample_flags & PERF_SAMPLE_CALLCHAIN)
-		chain = s->data->callchain;
-	else
-		chain = ibt_wrapper(const struct perf_callchain_entry *,
-				    sw_profile.callchain(s->event, s->regs));
-	if (!chain)
-		return;
-	/* Each part begins with a mark of what it is. */
-	ip = chain->ip;
-	for (i = 0; i < chain->nr; ) {
+	for (i = 0; i < nr; ) {
 		u64 mark = ip[i++];
 
 		marks++;
-		for (from = i; i < chain->nr && ip[i] < PERF_CONTEXT_MAX; i++)
+		for (from = i; i < nr && ip[i] < PERF_CONTEXT_MAX; i++)
 			;
 		/* there is one limit for both */
 		flags = i - marks >= sw_profile.max_frames ? TRACE_STACK_CUT : 0;
@@ -171,6 +157,26 @@ static noinline void sw_capture(struct sw_sample *s)
 			s->ustack = sw_stack_number(s, ip + from, i - from,
 						    flags | TRACE_STACK_USER);
 	}
+}
+
+/*
+ * Both stacks of the sample, as perf itself unwinds them: by what the kernel
+ * has for its own, by frame pointers in user space, without waiting for a page.
+ */
+static noinline void sw_capture(struct sw_sample *s)
+{
+	const struct perf_callchain_entry *chain;
+
+	s->has_stacks = true;
+	rcu_read_lock();
+	if (s->data->sample_flags & PERF_SAMPLE_CALLCHAIN)
+		chain = s->data->callchain;
+	else
+		chain = ibt_wrapper(const struct perf_callchain_entry *,
+				    sw_profile.callchain(s->event, s->regs));
+	if (chain)
+		sw_capture_parts(s, chain->ip, chain->nr);
+	rcu_read_unlock();
 }
 
 static __always_inline u32 sw_sample_kstack(struct sw_sample *s)

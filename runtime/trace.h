@@ -69,6 +69,7 @@ static struct {
 	bool quiet;			/* nothing is put out: for the images */
 	bool begun;			/* the head is out */
 	bool dirty;			/* something followed the last round */
+	u64 held;			/* see sw_trace_hold() */
 	unsigned int counts;		/* that samples carry */
 	unsigned int counts_out;
 	unsigned int events_out;
@@ -345,6 +346,8 @@ static bool sw_trace_round(void)
 	all &= sw_trace_put_stacks();
 	if (all && sw_trace.dirty) {
 		round.r = sw_trace_header(TRACE_ROUND, sizeof(round));
+		if (sw_trace.held)
+			round.oldest = sw_trace.held;
 		if (sw_trace_put(&round.r))
 			sw_trace.dirty = false;
 	}
@@ -378,6 +381,25 @@ static void sw_trace_catch_up(void)
 {
 	if (sw_trace.on)
 		flush_delayed_work(&sw_trace.work);
+}
+
+/**
+ * sw_trace_hold - from here to sw_trace_let_go(), records are made that are put
+ * out later, by one work item: rounds take account of it
+ * Context: sleepable.
+ */
+static void sw_trace_hold(void)
+{
+	mutex_lock(&sw_trace.lock);
+	sw_trace.held = sw_clock_ns();
+	mutex_unlock(&sw_trace.lock);
+}
+
+static void sw_trace_let_go(void)
+{
+	mutex_lock(&sw_trace.lock);
+	sw_trace.held = 0;
+	mutex_unlock(&sw_trace.lock);
 }
 
 /* ---- the end */
