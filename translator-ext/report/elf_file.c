@@ -420,6 +420,32 @@ static bool is_function(const char *name, const GElf_Sym *sym, GElf_Word shndx)
 	return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
+/*
+ * The jumps to other objects have no symbols of their own, and are not the last
+ * function before them that has no size.
+ */
+static void add_jumps(struct elf_file *f, struct intern *texts,
+		      struct symtab *tab)
+{
+	struct symbol s = { .name = intern_string(texts, "[plt]") };
+	Elf_Scn *scn = NULL;
+	const char *name;
+	size_t names;
+	GElf_Shdr sh;
+
+	if (elf_getshdrstrndx(f->elf, &names))
+		return;
+	while ((scn = elf_nextscn(f->elf, scn))) {
+		name = gelf_getshdr(scn, &sh) ?
+			elf_strptr(f->elf, names, sh.sh_name) : NULL;
+		if (!name || strncmp(name, ".plt", 4) || !sh.sh_size)
+			continue;
+		s.addr = sh.sh_addr;
+		s.size = sh.sh_size;
+		symtab_add(tab, &s);
+	}
+}
+
 void elf_file_symbols(struct elf_file *f, struct intern *texts,
 		      struct symtab *tab)
 {
@@ -440,6 +466,7 @@ void elf_file_symbols(struct elf_file *f, struct intern *texts,
 		s.name = intern_string(texts, name);
 		symtab_add(tab, &s);
 	}
+	add_jumps(f, texts, tab);
 	symtab_sort(tab);
 }
 
