@@ -7,7 +7,9 @@
 
 #include <stddef.h>
 
-/** utf8_length - how many bytes of UTF-8 a text begins with; 0 if these are none */
+/**
+ * utf8_length - how many bytes of UTF-8 a text begins with; 0 if these are none
+ */
 size_t utf8_length(const char *text);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * samples NR OBJECT: a trace of NR samples on two CPUs, to stdout.
  *
- * Fifty processes of five names, one's children, run in OBJECT's code, which is at
- * 1 << 40: at eight addresses each of 2,000 stacks of 30 callers.
+ * Fifty processes of five names, one's children, run in OBJECT's code, which is
+ * at 1 << 40: at eight addresses each of 2,000 stacks of 30 callers.
  */
 #include <elf.h>
 #include <stdint.h>

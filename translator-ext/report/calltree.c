@@ -56,7 +56,8 @@ struct making {
 	size_t size;
 };
 
-static uint32_t walk(struct making *m, uint32_t from, const struct view_callers *c)
+static uint32_t walk(struct making *m, uint32_t from,
+		     const struct view_callers *c)
 {
 	const uint32_t key[] = { from, c->number };
 	const uint32_t before = m->walks.nr;

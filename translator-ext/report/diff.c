@@ -46,8 +46,8 @@ static void take_run(struct diff *d, int run, struct view *v,
 		nr = intern(&d->keys, key, (d->columns + 1) * sizeof(*key));
 		d->pairs = array_room(d->pairs, &d->size, nr + 1,
 				      sizeof(*d->pairs));
-		d->pairs[nr].share[run] += view_share(v, row->event,
-						      row->events, row->samples);
+		d->pairs[nr].share[run] += view_share(
+			v, row->event, row->events, row->samples);
 		d->pairs[nr].samples[run] += row->samples;
 	}
 	rows_free(&rows);

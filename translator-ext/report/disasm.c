@@ -90,8 +90,8 @@ void disasm_one(struct disasm *d, const void *code, size_t size, uint64_t addr,
 	if (!cs_disasm_iter(d->handle, &at, &left, &next, d->insn))
 		return;
 	in->size = d->insn->size;
-	in->branches = (in_group(d, CS_GRP_JUMP) && !in_group(d, CS_GRP_CALL)) ||
-		       in_group(d, CS_GRP_RET) || in_group(d, CS_GRP_IRET);
+	in->branches = in_group(d, CS_GRP_RET) || in_group(d, CS_GRP_IRET) ||
+		       (in_group(d, CS_GRP_JUMP) && !in_group(d, CS_GRP_CALL));
 	if (in->branches)
 		in->target = target_of(d);
 	snprintf(in->text, sizeof(in->text), "%-7s %s", d->insn->mnemonic,

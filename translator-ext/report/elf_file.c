@@ -390,11 +390,6 @@ void elf_file_close(struct elf_file *f)
 	free(f);
 }
 
-const char *elf_file_path(const struct elf_file *f)
-{
-	return f->path;
-}
-
 static uint32_t rank_of(const GElf_Sym *sym)
 {
 	const bool function = GELF_ST_TYPE(sym->st_info) != STT_NOTYPE;
@@ -574,12 +569,6 @@ const void *elf_file_code(struct elf_file *f, uint64_t addr, size_t *size)
 	(void)addr;
 	(void)size;
 	return NULL;
-}
-
-const char *elf_file_path(const struct elf_file *f)
-{
-	(void)f;
-	return "";
 }
 
 #endif

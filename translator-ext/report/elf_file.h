@@ -5,8 +5,8 @@
  *
  * A file at the image's path counts only if its build-id is the image's or,
  * where the trace has none, if it is the same inode and was not written since.
- * Another one with that build-id will do: below /usr/lib/debug, or of debuginfod
- * where DEBUGINFOD_URLS names servers.
+ * Another one with that build-id will do: below /usr/lib/debug, or of
+ * debuginfod where DEBUGINFOD_URLS names servers.
  */
 #ifndef STAPWATCH_ELF_FILE_H
 #define STAPWATCH_ELF_FILE_H
@@ -55,8 +55,5 @@ const char *elf_file_line(struct elf_file *f, uint64_t addr, int *line);
  * Return: NULL if it has none there
  */
 const void *elf_file_code(struct elf_file *f, uint64_t addr, size_t *size);
-
-/** elf_file_path - where it was found */
-const char *elf_file_path(const struct elf_file *f);
 
 #endif

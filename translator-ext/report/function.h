@@ -2,8 +2,8 @@
 /*
  * A function's instructions, source lines and basic blocks.
  *
- * A block begins at the function, where a jump within it leads, and behind a jump
- * or a return.
+ * A block begins at the function, where a jump within it leads, and behind a
+ * jump or a return.
  */
 #ifndef STAPWATCH_FUNCTION_H
 #define STAPWATCH_FUNCTION_H

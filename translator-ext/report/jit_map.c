@@ -48,7 +48,9 @@ static FILE *open_map(uint32_t pid)
 	return fopen(path, "re");
 }
 
-/* START SIZE NAME, the numbers in hexadecimal; what is not that is no symbol. */
+/*
+ * START SIZE NAME, the numbers in hexadecimal; what is not that is no symbol.
+ */
 static void take_line(char *line, uint32_t order, struct intern *texts,
 		      struct symtab *tab)
 {

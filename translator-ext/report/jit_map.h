@@ -9,7 +9,8 @@
 
 /**
  * jit_map_read - the symbols of a process's own code
- * @pid: as the trace has it; a container's process writes the file by the number
+ * @pid: as the trace has it; a container's process writes the file by the
+ * number
  *	that it has there, where its own /tmp is
  * @tab: gets them, sorted
  *

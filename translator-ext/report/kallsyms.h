@@ -18,14 +18,14 @@ struct kallsyms {
 
 /**
  * kallsyms_read - the symbols of the kernel that a trace is of
- * @path: a file that is said to have them; NULL: this machine's, if this is that
- *	kernel
+ * @path: a file that is said to have them; NULL: this machine's, if it runs
+ *	that kernel
  * @k: gets them, sorted; kallsyms_free() frees it
  * @why: why there are none: a line without its end
  *
- * A file of another boot has the kernel at another place, but in the same order:
- * it is moved by what _stext tells.  Modules lie elsewhere then, each for itself,
- * and are left out.
+ * A file of another boot has the kernel at another place, but in the same
+ * order: it is moved by what _stext tells.  Modules lie elsewhere then, each
+ * for itself, and are left out.
  *
  * Return: whether there are any
  */

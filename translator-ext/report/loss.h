@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a trace lacks, by what its CPUs say of themselves: gaps in their numbers,
- * the counts of their ends, ends that are not there.
+ * What a trace lacks, by what its CPUs say of themselves: gaps in their
+ * numbers, the counts of their ends, ends that are not there.
  */
 #ifndef STAPWATCH_LOSS_H
 #define STAPWATCH_LOSS_H

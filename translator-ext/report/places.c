@@ -20,7 +20,7 @@ struct source {
 	const struct symtab *symbols;	/* own, or kallsyms' */
 	char *why;			/* what is to be told of it */
 	uint64_t missed;		/* samples without a symbol */
-	uint32_t name;			/* [NAME], a number of the texts plus 1 */
+	uint32_t name;		/* [NAME], a number of the texts plus 1 */
 };
 
 struct place_key {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Places in images, and what they are called: symbol, source file and line.  Each
- * is looked for once.
+ * Places in images, and what they are called: symbol, source file and line. 
+ * Each is looked for once.
  */
 #ifndef STAPWATCH_PLACES_H
 #define STAPWATCH_PLACES_H

@@ -2,8 +2,8 @@
 /*
  * profile.proto, written field by field; pprof.h says what is wanted of it.
  *
- * An address has to mean one place in all the profile.  So each file is put where
- * no other is, by its offsets, and that is what its mapping says.
+ * An address has to mean one place in all the profile.  So each file is put
+ * where no other is, by its offsets, and that is what its mapping says.
  */
 #include "pprof.h"
 
@@ -75,7 +75,7 @@ struct writing {
 	struct buf part;
 	struct intern strings;
 	struct intern functions;	/* names and files */
-	struct intern locations;	/* places, which may share their lines */
+	struct intern locations;	/* places */
 	struct buf *stacks;		/* callers' locations, by number */
 	size_t nr_stacks;
 	uint8_t *mapped;		/* by image: its mapping was written */

@@ -4,8 +4,9 @@
  * goes on.
  *
  * A space is what addresses mean to a process at one time.  It grows by maps
- * that lie where there was nothing; where one takes the place of another, and at
- * exec, a new space begins, so that (space, address) means one thing for ever.
+ * that lie where there was nothing; where one takes the place of another, and
+ * at exec, a new space begins, so that (space, address) means one thing for
+ * ever.
  */
 #ifndef STAPWATCH_PROC_MAPS_H
 #define STAPWATCH_PROC_MAPS_H

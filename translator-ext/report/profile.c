@@ -181,12 +181,10 @@ static void on_sample(struct reading *rd, const struct trace_sample *s)
 	const uint64_t *more = s->more, *latency = NULL;
 	struct profile *p = rd->p;
 	const uint32_t comm = procs_comm(p->procs, s->pid, s->tid);
-	struct profile_event *e;
 	struct cell_key key;
 	struct cell *c;
 	uint32_t nr;
 
-	p->samples++;
 	if (!is_wanted(rd, s, comm))
 		return;
 	fill_key(rd, s, comm, &key);
@@ -213,10 +211,6 @@ static void on_sample(struct reading *rd, const struct trace_sample *s)
 	c->samples++;
 	c->events += s->period;
 	add_values(c, s, latency, more);
-	e = event_of(rd, s->event);
-	e->samples++;
-	e->events += s->period;
-	p->wanted++;
 }
 
 static void on_record(struct reading *rd, const struct trace_record *r)

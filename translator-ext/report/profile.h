@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A trace, aggregated as it is read: samples that are alike in what is wanted of
- * them are one cell.  Nothing is symbolised yet.  How much memory it takes
+ * A trace, aggregated as it is read: samples that are alike in what is wanted
+ * of them are one cell.  Nothing is symbolised yet.  How much memory it takes
  * depends on how many cells there are, not on how many samples.
  */
 #ifndef STAPWATCH_PROFILE_H
@@ -36,7 +36,8 @@ struct profile_filter {
 	int64_t cpu;
 };
 
-#define PROFILE_STACK_LOST UINT32_MAX	/* the number of one that was not kept */
+/* The number of a stack that was not kept. */
+#define PROFILE_STACK_LOST UINT32_MAX
 
 struct cell_key {
 	uint32_t comm;		/* a number of the texts */
@@ -67,8 +68,6 @@ struct profile_event {
 	const char *name;	/* NULL: no record named it */
 	uint32_t flags;
 	uint64_t every;
-	uint64_t samples;	/* wanted ones */
-	uint64_t events;
 };
 
 struct profile_stack {
@@ -93,9 +92,7 @@ struct profile {
 	struct intern keys;	/* struct cell_key */
 	struct cell *cells;
 	size_t size_cells;
-	uint64_t samples;	/* all that were read */
-	uint64_t wanted;
-	uint64_t no_stack;	/* of these: have one that is not there */
+	uint64_t no_stack;	/* samples that have one that is not there */
 	struct loss loss;
 	struct trace_skipped skipped;
 };

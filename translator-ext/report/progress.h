@@ -10,8 +10,8 @@
  * @what: "reading"
  * @permille: of all of it; -1 if nobody knows
  *
- * May be called often: nothing is shown in the first half second, and then twice
- * a second at most, and never where stderr is no terminal.
+ * May be called often: nothing is shown in the first half second, and then
+ * twice a second at most, and never where stderr is no terminal.
  */
 void progress(const char *what, int permille);
 

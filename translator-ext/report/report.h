@@ -8,8 +8,9 @@
  * @argc: of @argv
  * @argv: argv[0] is "report"
  *
- * Return: the exit status: 0, also where something is lost, which lines on stderr
- * tell of; 1 if there is no trace to be read, or it could not be written out
+ * Return: the exit status: 0, also where something is lost, which lines on
+ * stderr tell of; 1 if there is no trace to be read, or it could not be written
+ * out
  */
 int cmd_report(int argc, char **argv);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Least, mean, greatest and standard deviation of values as they come, and of two
- * such together.
+ * Least, mean, greatest and standard deviation of values as they come, and of
+ * two such together.
  */
 #ifndef STAPWATCH_STAT_H
 #define STAPWATCH_STAT_H

@@ -23,7 +23,9 @@ struct symtab {
 
 void symtab_add(struct symtab *t, const struct symbol *symbol);
 
-/** symtab_sort - to be called once when all are there, before looking for one */
+/**
+ * symtab_sort - to be called once when all are there, before looking for one
+ */
 void symtab_sort(struct symtab *t);
 
 /** symtab_find - the symbol that an address lies in, or NULL */

@@ -10,7 +10,7 @@
 
 struct held {
 	uint64_t time;
-	uint32_t nr;		/* of those with the same time, who came first */
+	uint32_t nr;		/* of the same time, who came first */
 	uint32_t at;		/* in words of 8 bytes */
 };
 

@@ -2,9 +2,9 @@
 /*
  * The records of a trace in the order of time, as far as rounds allow.
  *
- * What does not depend on time (events, counts, stacks) comes at once.  How much
- * is held at a time is bounded: where rounds are too far apart, the older half
- * goes, and what comes later than that is counted.
+ * What does not depend on time (events, counts, stacks) comes at once.  How
+ * much is held at a time is bounded: where rounds are too far apart, the older
+ * half goes, and what comes later than that is counted.
  */
 #ifndef STAPWATCH_TRACE_ORDER_H
 #define STAPWATCH_TRACE_ORDER_H

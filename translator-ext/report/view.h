@@ -64,8 +64,8 @@ uint32_t view_place(struct view *v, const struct cell_key *key);
 /**
  * view_callers - the callers of a cell's place
  *
- * Each is the place of a call, not the one it returns to.  Behind a stack that is
- * not whole stands a mark that says so.
+ * Each is the place of a call, not the one it returns to.  Behind a stack that
+ * is not whole stands a mark that says so.
  */
 struct view_callers view_callers(struct view *v, const struct cell_key *key);
 

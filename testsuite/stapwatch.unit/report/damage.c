@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * damage FILE: a trace that is cut off at every byte, and one of which every byte
- * is another: all of that goes through LLVMFuzzerTestOneInput(), and the damaged
- * ones stand in ./damaged meanwhile.
+ * damage FILE: a trace that is cut off at every byte, and one of which every
+ * byte is another: all of that goes through LLVMFuzzerTestOneInput(), and the
+ * damaged ones stand in ./damaged meanwhile.
  */
 #include <stdint.h>
 #include <stdio.h>

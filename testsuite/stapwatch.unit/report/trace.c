@@ -6,9 +6,9 @@
  *	mmap time=5 pid=7 addr=0x400000 len=0x1000 build_id=0011 text=/bin/true
  *	print a line of a script's
  *
- * A record is what its type says, zeroes but for the fields that are named, with
- * text to the end of the line, and with mark, size and its CPU's next number
- * unless those are named too.
+ * A record is what its type says, zeroes but for the fields that are named,
+ * with text to the end of the line, and with mark, size and its CPU's next
+ * number unless those are named too.
  */
 #include <inttypes.h>
 #include <stddef.h>
