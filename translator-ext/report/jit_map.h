@@ -10,8 +10,7 @@
 /**
  * jit_map_read - the symbols of a process's own code
  * @pid: as the trace has it; a container's process writes the file by the
- * number
- *	that it has there, where its own /tmp is
+ *	number that it has there, where its own /tmp is
  * @tab: gets them, sorted
  *
  * Return: whether there is such a file
