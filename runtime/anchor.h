@@ -35,8 +35,8 @@
 #define SW_ANCHOR_MAGIC 0x57ULL
 /* In an anchor's period: the number is that of an event of the script's own. */
 #define SW_ANCHOR_NATIVE 0x8000
-/* A perf event's types: its config is that number, and what that event is, and how
- * often it is sampled, comes in place of what SystemTap says; */
+/* A perf event's types: its config is that number, and what that event is, and
+ * how often it is sampled, comes in place of what SystemTap says; */
 #define SW_SAMPLING_NATIVE 0x57000000
 /* or its config is the number of an event of the table. */
 #define SW_SAMPLING_TABLE 0x57000001

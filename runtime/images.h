@@ -5,14 +5,14 @@
  *
  * Maps are recorded when they come into being, by probes on the functions that
  * the kernel tells perf's own users by: perf_event_mmap(), perf_event_comm() (a
- * new program, too), perf_event_fork() and perf_event_exit_task().  What is there
- * when the trace begins is looked at by a work item, after that.  A sample
+ * new program, too), perf_event_fork() and perf_event_exit_task().  What is
+ * there when the trace begins is looked at by a work item, after that.  A sample
  * carries no more than pid and address.
  *
  * Who may run what, against whom:
  *
- *   sw_image_on_*()	kprobes: in task context, preemption off; the mm is locked
- *			or is the task's own.  They do not sleep.
+ *   sw_image_on_*()	kprobes: in task context, preemption off; the mm is
+ *			locked or is the task's own.  They do not sleep.
  *   sw_image_finish()	the trace's work item: reads the file's build-id
  *   sw_images_work()	a work item: takes each mm's lock for a moment, and none
  *			of the trace's meanwhile
@@ -38,7 +38,7 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 
-/* In a mmap record's flags: its build_id begins with a struct file's address. */
+/* In a mmap record's flags: its build_id begins with a file's address. */
 #define SW_MMAP_HAS_FILE 0x80000000u
 /* In a module record's: nobody has looked for its build_id. */
 #define SW_MODULE_IS_NEW 0x80000000u
@@ -633,17 +633,25 @@ static void sw_images_free(void)
  */
 static void sw_images_stop(void)
 {
+	struct kprobe *probes[ARRAY_SIZE(sw_image_probes)];
 	unsigned long missed = 0;
+	unsigned int i;
 
 	if (!sw_images.on)
 		return;
 	WRITE_ONCE(sw_images.stopping, true);
-	while (sw_image_probes_on) {
-		struct kprobe *p = &sw_image_probes[--sw_image_probes_on];
-
-		unregister_kprobe(p);
-		missed += p->nmissed;
+	for (i = 0; i < sw_image_probes_on; i++)
+		probes[i] = &sw_image_probes[i];
+	unregister_kprobes(probes, sw_image_probes_on);
+	for (i = 0; i < sw_image_probes_on; i++) {
+		missed += probes[i]->nmissed;
+		/* fit to be registered again */
+		*probes[i] = (struct kprobe) {
+			.symbol_name = probes[i]->symbol_name,
+			.pre_handler = probes[i]->pre_handler,
+		};
 	}
+	sw_image_probes_on = 0;
 	this_cpu_add(sw_trace_cpus.other_lost, missed);
 	unregister_module_notifier(&sw_images.modules);
 	cancel_work_sync(&sw_images.work);

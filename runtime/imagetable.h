@@ -30,7 +30,7 @@
 struct sw_image {
 	struct sw_image *older;
 	u32 pid;
-	u32 parent;		/* where it began as a copy of that one; else 0 */
+	u32 parent;		/* it began as a copy of that one; else 0 */
 	u64 time;
 	u64 addr;
 	u64 len;

@@ -17,7 +17,7 @@
 #define SW_MAX_STACKS (1 << 20)
 #define SW_MAX_BUFFER_KB (1 << 20)
 
-/* What an event is sampled as, where the script does not say it to perf. */
+/* The most that perf knows */
 #define SW_MAX_PRECISE 3
 
 static u16 sw_profile_frames(void)
@@ -240,23 +240,41 @@ static void sw_sampler_describe(struct perf_event_attr *attr)
 	}
 }
 
-/* The most precise that the PMU takes, where nobody has said how precise. */
+/*
+ * An event of a PMU is pinned, so that it says so if there is no counter for
+ * it, and does not just count nothing.
+ */
+static struct perf_event *
+sw_sampler_try(struct sw_sampler *s, struct perf_event_attr *attr, int cpu,
+	       struct task_struct *task)
+{
+	struct perf_event *e = perf_event_create_kernel_counter(attr, cpu, task,
+								sw_overflow, s);
+
+	if (IS_ERR(e) || !attr->pinned ||
+	    READ_ONCE(e->state) >= PERF_EVENT_STATE_INACTIVE)
+		return e;
+	perf_event_release_kernel(e);
+	return ERR_PTR(-ENOSPC);
+}
+
+/**
+ * sw_sampler_create - an event that samples, on a CPU or of a task
+ * @try_precise: as precise as the PMU takes it, since nobody has said how
+ */
 static struct perf_event *
 sw_sampler_create(struct sw_sampler *s, struct perf_event_attr *attr, int cpu,
 		  struct task_struct *task, bool try_precise)
 {
+	int precise = s->precise < 0 ? SW_MAX_PRECISE : s->precise;
 	struct perf_event *e;
-	int precise = s->precise;
 
+	attr->pinned = !task && attr->type != PERF_TYPE_SOFTWARE;
 	if (!try_precise)
-		return perf_event_create_kernel_counter(attr, cpu, task,
-							sw_overflow, s);
-	if (precise < 0)
-		precise = SW_MAX_PRECISE;
+		return sw_sampler_try(s, attr, cpu, task);
 	for (;; precise--) {
 		attr->precise_ip = precise;
-		e = perf_event_create_kernel_counter(attr, cpu, task,
-						     sw_overflow, s);
+		e = sw_sampler_try(s, attr, cpu, task);
 		if (!IS_ERR(e) || !precise || s->precise >= 0)
 			break;
 	}

@@ -39,7 +39,7 @@ sw_ring_init(struct sw_ring *r, void *bytes, unsigned long size)
  */
 static __always_inline bool sw_ring_enter(struct sw_ring *r)
 {
-	/* a full barrier: the reader waits for us, or we see what it did before */
+	/* a full barrier: the reader waits for us, or we see what it did */
 	return !xchg(&r->busy, 1);
 }
 

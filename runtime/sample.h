@@ -3,10 +3,10 @@
  * Samples: what is known at the overflow whose handler is running.
  *
  * SystemTap's own handlers of perf probes are given the registers only.  So
- * every sampling event that it creates gets sw_overflow() for its handler, which
- * notes perf's data for this CPU and calls SystemTap's; which one, and what else
- * goes for all events of that probe, is in the event's context, where SystemTap
- * has nothing.
+ * every sampling event that it creates gets sw_overflow() for its handler,
+ * which notes perf's data for this CPU and calls SystemTap's; which one, and
+ * what else goes for all events of that probe, is in the event's context, where
+ * SystemTap has nothing.
  *
  * Who may run what, against whom: everything here runs within an overflow on
  * its CPU, with preemption off: a software event's in task context, a timer's
@@ -149,7 +149,8 @@ sw_capture_parts(struct sw_sample *s, const u64 *ip, unsigned int nr)
 		for (from = i; i < nr && ip[i] < PERF_CONTEXT_MAX; i++)
 			;
 		/* there is one limit for both */
-		flags = i - marks >= sw_profile.max_frames ? TRACE_STACK_CUT : 0;
+		flags = i - marks < sw_profile.max_frames ? 0
+							  : TRACE_STACK_CUT;
 		if (mark == PERF_CONTEXT_KERNEL)
 			s->kstack = sw_stack_number(s, ip + from, i - from,
 						    flags);

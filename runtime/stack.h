@@ -9,10 +9,10 @@
  *   sw_stack_find(), sw_stack_at()	any context
  *   sw_stacks_layout(), sw_stacks_init()	when nobody uses the table
  *
- * A stack is written in full to memory that nobody else has, and then put in its
- * place by one cmpxchg; a place never changes after that.  Who loses a place to
- * another stack goes on to the next; who loses it to the same stack takes that
- * one, and leaves unused what it wrote.  So nothing waits for anything.
+ * A stack is written in full to memory that nobody else has, and then put in
+ * its place by one cmpxchg; a place never changes after that.  Who loses a place
+ * to another stack goes on to the next; who loses it to the same stack takes
+ * that one, and leaves unused what it wrote.  So nothing waits for anything.
  */
 #ifndef STAPWATCH_STACK_H
 #define STAPWATCH_STACK_H

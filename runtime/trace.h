@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The trace: what trace_abi.h says, from each CPU's ring to the script's output.
+ * The trace: what trace_abi.h says, from CPUs' rings to the script's output.
  *
  * Records are made where things happen, in the ring of the CPU.  A work item
  * takes them out, numbers them, and puts them into SystemTap's output between
@@ -9,8 +9,8 @@
  *
  * Who may run what, against whom:
  *
- *   sw_trace_enter() to sw_trace_leave()	any context, NMI included, preemption
- *				off; one within another is refused, and counted
+ *   sw_trace_enter() to sw_trace_leave()	any context, NMI included,
+ *				preemption off; one within another is refused
  *   sw_trace_put(), sw_trace_round()	the work item, under sw_trace.lock
  *   sw_trace_emit()		sleepable
  *   sw_trace_start(), sw_trace_stop()	sleepable, one after the other

@@ -9,10 +9,11 @@
  *				`watched': each calls getppid() before
  *	load threads N		N threads call getppid() and sleep; then, with
  *				all of them there, getuid()
- *	load profile		the instructions of a second's work, half of it in
- *				the kernel, 20 calls deep
+ *	load profile		the instructions of a second's work, half of it
+ *				in the kernel, 20 calls deep
  *
- * Each other figure is the best of several rounds that are shorter than a timer tick.
+ * Each other figure is the best of several rounds that are shorter than a timer
+ * tick.
  */
 #define _GNU_SOURCE
 #include <err.h>

@@ -2,10 +2,10 @@
 /*
  * Functions of known shares of the time, on known call paths.
  *
- *	shares N [THREADS]	N rounds of 10 parts of ten(), 20 of twenty(), 30 of
- *			thirty() and 40 of forty(); each thread does that
+ *	shares N [THREADS]	N rounds of 10 parts of ten(), 20 of twenty(), 30
+ *			of thirty() and 40 of forty(); each thread does that
  *	shares storm N	N processes that map, exec, fork and exit
- *	shares first CPU N	on that CPU, before all but the kernel's most urgent
+ *	shares first CPU N	on that CPU, before nearly all else
  *
  * Prints where each function begins, for who looks at samples: "function NAME
  * ADDRESS", in the order of addresses, and "pid N".  Compile with frame pointers

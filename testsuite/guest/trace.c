@@ -18,8 +18,8 @@
 #define MAX_FUNCTIONS 32
 #define MAX_PATHS 256
 
-/* Where a function has no frame yet, or no more: its first instructions, and its
- * return. */
+/* Where a function has no frame yet, or no more: its first instructions, and
+ * its return. */
 #ifdef __x86_64__
 #define BEFORE_FRAME 4
 #define AFTER_FRAME 1
@@ -60,8 +60,9 @@ static const struct trace_record *next_record(size_t *at)
 		struct trace_record copy;
 
 		memcpy(&copy, r, sizeof(copy));
-		if (copy.mark == TRACE_MARK && copy.type && copy.size % 8 == 0 &&
-		    copy.type <= TRACE_END && copy.size >= sizeof(copy) &&
+		if (copy.mark == TRACE_MARK && copy.type &&
+		    copy.type <= TRACE_END && copy.size % 8 == 0 &&
+		    copy.size >= sizeof(copy) &&
 		    copy.size <= TRACE_MAX_SIZE && copy.cpu < MAX_CPUS &&
 		    *at + copy.size <= size) {
 			struct trace_record *whole = malloc(copy.size);
