@@ -18,7 +18,7 @@
  *   ppa_on_irq_*(), ...	around interrupts and softirqs
  *   ppa_on_switch(), ppa_on_wakeup()	the run queue locked, interrupts off; of
  *				a thread that wakes itself without that lock
- *   ppa_on_signal(), ppa_on_fork()	processes
+ *   ppa_on_signal(), ppa_on_fork(), ppa_on_exec()	processes
  *   ppa_read_*()		any context, NMI included; bounded
  *   ppa_start(), ppa_end()	module init and exit: sleepable, alone
  *   ppa_control()		sleepable, under ppa.lock
@@ -91,6 +91,12 @@ enum ppa_value {
 /* A thread that is ready waits for a CPU since a wake-up, or a preemption. */
 enum ppa_wait { PPA_WAIT_NONE, PPA_WAIT_WOKEN, PPA_WAIT_NEW, PPA_WAIT_PREEMPTED };
 
+/* One of a process's interval timers, of flag 2; times in nanoseconds. */
+struct ppa_expiry {
+	u64 seen;			/* the kernel's expiry at the last look */
+	u64 deadline;			/* in precise time */
+};
+
 /* A thread's record.  Its owner is the CPU that switches from it or to it, or,
  * while it waits, the holder of its run queue's lock. */
 struct ppa_rec {
@@ -105,6 +111,11 @@ struct ppa_rec {
 	pid_t tid;
 	pid_t tgid;
 	struct ppa_rec *next;		/* not in use either */
+	/* of a process's first thread, see ppa_expire.h: */
+	struct ppa_expiry expiry[2];
+	bool born;			/* accounted for from its start */
+	u64 before;			/* the process's time until then */
+	u64 gone[2];			/* its other threads that ended */
 	u64 latency[PPA_NR_BUCKETS];
 	u32 signals[_NSIG + 2];		/* from 0 on; even in number */
 	u64 sums[];			/* PPA_NR_SUMS for each array */
@@ -152,6 +163,8 @@ static struct {
 	unsigned int scale;		/* ... as it is shown by default */
 	u8 flags;
 	bool started;
+	bool guru;			/* flag 2 may be set */
+	bool expiring;			/* it is */
 	bool knows_switches;		/* sees the scheduler's ends */
 	int hotplug;
 	u64 hz;
@@ -412,14 +425,23 @@ static struct ppa_rec *ppa_insert(struct task_struct *task, u8 flags, u32 scale)
 /* A thread that will not run any more. */
 static void ppa_remove(struct task_struct *task)
 {
+	struct ppa_rec *r, *lead;
 	struct sw_thread *e;
-	struct ppa_rec *r;
 	unsigned long irq;
+	unsigned int i;
 
 	raw_spin_lock_irqsave(&ppa.records, irq);
 	e = sw_table_find(&ppa.table, task);
 	if (e) {
 		r = (struct ppa_rec *)e->sum[0];
+		lead = ppa_find(task->group_leader);
+		if (lead == r || (lead && lead->tid != r->tgid))
+			lead = NULL;
+		for (i = 0; lead && i < ppa.arrays; i++) {
+			lead->gone[0] += r->sums[i * PPA_NR_SUMS + PPA_V_USER];
+			lead->gone[1] += r->sums[i * PPA_NR_SUMS +
+						 PPA_V_SYSTEM];
+		}
 		WRITE_ONCE(e->sum[0], 0);
 		WRITE_ONCE(r->task, NULL);
 		smp_wmb();
@@ -633,8 +655,22 @@ static void ppa_on_fork(void *data, struct task_struct *parent,
 	new = ppa_insert(child, r ? r->flags : ppa.flags,
 			 r ? r->scale : ppa.scale);
 	/* it comes into being within fork(), and returns from there */
-	if (new)
-		new->mode = PPA_V_SYSTEM;
+	if (!new)
+		return;
+	new->mode = PPA_V_SYSTEM;
+	new->born = true;
+}
+
+/* A thread that calls exec() takes its process's number. */
+static void ppa_on_exec(void *data, struct task_struct *task, pid_t old_pid,
+			struct linux_binprm *bprm)
+{
+	struct ppa_rec *r = ppa_find(task);
+
+	if (!r || r->tid == task->pid)
+		return;
+	WRITE_ONCE(r->tid, task->pid);
+	atomic_inc(&ppa.changes);
 }
 
 static void ppa_on_signal(void *data, int sig, struct kernel_siginfo *info,
@@ -768,6 +804,7 @@ enum { PPA_ALWAYS, PPA_ALWAYS_IF, PPA_FULL, PPA_FULL_IF };
 static struct sw_hook ppa_hooks[] = {
 	{ "sched_switch", ppa_on_switch, PPA_ALWAYS },
 	{ "sched_process_fork", ppa_on_fork, PPA_ALWAYS },
+	{ "sched_process_exec", ppa_on_exec, PPA_ALWAYS },
 	SW_IRQ_HOOKS(ppa, PPA_ALWAYS_IF),
 	{ "sys_exit", ppa_on_sys_exit, PPA_FULL },
 	{ "sys_enter", ppa_on_sys_enter, PPA_FULL },
@@ -783,6 +820,7 @@ static void __maybe_unused ppa_check_callbacks(void)
 {
 	check_trace_callback_type_sched_switch(ppa_on_switch);
 	check_trace_callback_type_sched_process_fork(ppa_on_fork);
+	check_trace_callback_type_sched_process_exec(ppa_on_exec);
 	check_trace_callback_type_sched_wakeup(ppa_on_wakeup);
 	check_trace_callback_type_sched_wakeup_new(ppa_on_wakeup_new);
 	check_trace_callback_type_irq_handler_entry(ppa_on_irq_entry);
@@ -899,7 +937,6 @@ static bool ppa_read_cpu(int cpu, struct ppa_view *view, int which)
 			view->v[PPA_V_SOFT] += d;
 		return true;
 	}
-	atomic_long_inc(&ppa.unread);
 	return false;
 }
 
@@ -915,6 +952,8 @@ static s64 ppa_cpu_value(s64 cpu, unsigned int which)
 	preempt_disable_notrace();
 	if (ppa_read_cpu(cpu, &view, which))
 		v = view.v[which];
+	else
+		atomic_long_inc(&ppa.unread);
 	preempt_enable_notrace();
 	return v;
 }
@@ -931,6 +970,8 @@ static s64 ppa_cpu_elapsed(s64 cpu)
 	preempt_disable_notrace();
 	if (ppa_read_cpu(cpu, &view, PPA_V_OFFLINE))
 		v = view.elapsed - view.v[PPA_V_OFFLINE];
+	else
+		atomic_long_inc(&ppa.unread);
 	preempt_enable_notrace();
 	return v;
 }
@@ -999,7 +1040,6 @@ ppa_read_thread(struct ppa_rec *r, pid_t tid, u64 *to, int which)
 		if (READ_ONCE(r->seq) == seq)
 			return true;
 	}
-	atomic_long_inc(&ppa.unread);
 	return false;
 }
 
@@ -1016,6 +1056,8 @@ static s64 ppa_thread_value(s64 tid, unsigned int which)
 	r = ppa_find_tid(tid);
 	if (r && ppa_read_thread(r, tid, &sum, which))
 		v = sum;
+	else if (r)
+		atomic_long_inc(&ppa.unread);
 	preempt_enable_notrace();
 	return v;
 }
@@ -1083,17 +1125,30 @@ static void ppa_sync(void *first)
 	local_irq_restore(irq);
 }
 
-static bool ppa_any_on(void)
+/* Has any thread, or will a new one have, this flag? */
+static bool ppa_any(u8 flag)
 {
 	int i;
 
-	if (ppa.flags & PPA_ON)
+	if (ppa.flags & flag)
 		return true;
 	for (i = 0; i < ppa.max; i++)
 		if (READ_ONCE(ppa_rec_at(i)->task) &&
-		    (ppa_rec_at(i)->flags & PPA_ON))
+		    (ppa_rec_at(i)->flags & flag))
 			return true;
 	return false;
+}
+
+/* Defined in ppa_expire.h. */
+static void ppa_expire_start(void);
+static void ppa_expire_end(void);
+
+static void ppa_expire_set(void)
+{
+	if (ppa_any(PPA_EXPIRE))
+		ppa_expire_start();
+	else
+		ppa_expire_end();
 }
 
 /*
@@ -1112,6 +1167,8 @@ static int ppa_control(struct ppa_rec *r, u8 flags, u32 scale)
 	if (scale < 1 || scale > nr_cpu_ids ||
 	    (scale % ppa.grain && scale != nr_cpu_ids))
 		return -EINVAL;
+	if ((flags & PPA_EXPIRE) && !ppa.guru)
+		return -EPERM;
 	if (r) {
 		r->flags = flags;
 		r->scale = scale;
@@ -1123,39 +1180,44 @@ static int ppa_control(struct ppa_rec *r, u8 flags, u32 scale)
 			ppa_rec_at(i)->scale = scale;
 		}
 	}
-	rc = ppa_hooks_set(ppa_any_on());
-	if (!rc)
-		on_each_cpu(ppa_sync, NULL, 1);
-	return rc;
+	rc = ppa_hooks_set(ppa_any(PPA_ON));
+	if (rc)
+		return rc;
+	on_each_cpu(ppa_sync, NULL, 1);
+	ppa_expire_set();
+	return 0;
 }
 
 /* ---- CPUs come and go */
 
+/* Charge a CPU that does not run. */
+static void ppa_charge_for(struct ppa_cpu *c, unsigned int state, u32 next)
+{
+	u64 now = sw_tsc();
+
+	WRITE_ONCE(c->seq, c->seq + 1);
+	smp_wmb();
+	if (!c->since)
+		c->since = c->last = now;
+	*ppa_v(c, state) += now - c->last;
+	c->last = now;
+	c->state = next;
+	c->depth = 0;
+	smp_wmb();
+	WRITE_ONCE(c->seq, c->seq + PPA_UNDER_WAY);
+}
+
 /* It does not run yet. */
 static int ppa_cpu_prepare(unsigned int cpu)
 {
-	struct ppa_cpu *c = per_cpu_ptr(&ppa_cpus, cpu);
-	u64 now = sw_tsc();
-
-	if (c->since)
-		*ppa_v(c, PPA_V_OFFLINE) += now - c->last;
-	else
-		c->since = now;
-	c->last = now;
-	c->state = PPA_V_IDLE;
-	c->depth = 0;
+	ppa_charge_for(per_cpu_ptr(&ppa_cpus, cpu), PPA_V_OFFLINE, PPA_V_IDLE);
 	return 0;
 }
 
 /* It does not run any more. */
 static int ppa_cpu_dead(unsigned int cpu)
 {
-	struct ppa_cpu *c = per_cpu_ptr(&ppa_cpus, cpu);
-	u64 now = sw_tsc();
-
-	*ppa_v(c, PPA_V_IDLE) += now - c->last;
-	c->last = now;
-	c->state = PPA_V_OFFLINE;
+	ppa_charge_for(per_cpu_ptr(&ppa_cpus, cpu), PPA_V_IDLE, PPA_V_OFFLINE);
 	return 0;
 }
 
@@ -1171,6 +1233,7 @@ static void ppa_end(void)
 
 	ppa.started = false;
 	ppa_files_end();
+	ppa_expire_end();
 	ppa_kprobes_off();
 	sw_hooks_off(ppa_hooks, ARRAY_SIZE(ppa_hooks));
 	if (ppa.hotplug > 0)
@@ -1287,6 +1350,7 @@ static int ppa_begin_all(int max)
 		return rc;
 	ppa_take_in_all();
 	on_each_cpu(ppa_sync, &ppa, 1);
+	ppa_expire_set();
 	return ppa_files_start();
 }
 
@@ -1295,11 +1359,12 @@ static int ppa_begin_all(int max)
  * @threads: how many there may be at once
  * @scale: CPUs to an array, as it is kept; 0: as few as 32 arrays allow
  * @flags: PPA_ON, ...
+ * @guru: programs may be changed
  *
  * Context: sleepable; see contexts.h.
  * Return: 0, or an errno after a message; ppa_end() is called in any case.
  */
-static int ppa_start(s64 threads, s64 scale, s64 flags)
+static int ppa_start(s64 threads, s64 scale, s64 flags, bool guru)
 {
 	int rc;
 
@@ -1317,6 +1382,12 @@ static int ppa_start(s64 threads, s64 scale, s64 flags)
 			   scale, nr_cpu_ids);
 		return -EINVAL;
 	}
+	if (flags < 0 || flags > PPA_FLAGS || ((flags & PPA_EXPIRE) && !guru)) {
+		_stp_error("stapwatch: ppa_flags=%lld: it is the sum of 1 and 2 and, with stap -g only, 4\n",
+			   flags);
+		return -EINVAL;
+	}
+	ppa.guru = guru;
 	ppa.hz = sw_tsc_hz();
 	if (!ppa.hz) {
 		_stp_error("stapwatch: ppa: this kernel does not know the frequency of the processor's counter\n");

@@ -514,6 +514,11 @@ static DECLARE_DELAYED_WORK(ppa_look, ppa_look_work);
 static void ppa_look_work(struct work_struct *work)
 {
 	ppa_dirs_look();
+	mutex_lock(&ppa.lock);
+	/* on CPUs that have come */
+	if (ppa.expiring)
+		ppa_expire_start();
+	mutex_unlock(&ppa.lock);
 	schedule_delayed_work(&ppa_look, msecs_to_jiffies(PPA_LOOK_MS));
 }
 
@@ -537,7 +542,8 @@ static int ppa_files_start(void)
 		_stp_error("stapwatch: cannot make ppa's files in /proc\n");
 		return -ENOMEM;
 	}
-	ppa_look_work(NULL);
+	ppa_dirs_look();
+	schedule_delayed_work(&ppa_look, msecs_to_jiffies(PPA_LOOK_MS));
 	return 0;
 }
 

@@ -11,6 +11,8 @@
  *				all of them there, getuid()
  *	load profile		the instructions of a second's work, half of it
  *				in the kernel, 20 calls deep
+ *	load run PROGRAM ARG...	instructions until the program has ended, on a guest
+ *				of one CPU that is not idle meanwhile
  *
  * Each other figure is the best of several rounds that are shorter than a timer
  * tick.
@@ -25,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
@@ -153,6 +156,23 @@ static unsigned long long profiled(void)
 	return __rdtsc() - start;
 }
 
+static unsigned long long run(char **argv)
+{
+	unsigned long long start = __rdtsc();
+	int status, null;
+	pid_t pid = fork();
+
+	if (!pid) {
+		null = open("/dev/null", O_WRONLY);
+		dup2(null, STDOUT_FILENO);
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) < 0 || status)
+		errx(1, "%s failed", argv[0]);
+	return __rdtsc() - start;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -168,8 +188,10 @@ int main(int argc, char **argv)
 		threads(atoi(argv[2]));
 	} else if (!strcmp(what, "profile")) {
 		printf("%llu\n", profiled());
+	} else if (!strcmp(what, "run") && argc > 2) {
+		printf("%llu\n", run(argv + 2));
 	} else {
-		errx(2, "tsc, calls, switch [watched], threads N or profile");
+		errx(2, "tsc, calls, switch [watched], threads N, profile or run PROGRAM");
 	}
 	return 0;
 }

@@ -4,6 +4,7 @@
  *
  *	ppa calls N		N system calls
  *	ppa yield N		yield N times to nobody
+ *	ppa exec N		the same, after a thread has called exec()
  *	ppa preempt N		be preempted N times by a thread of higher priority,
  *				which blocks as often
  *	ppa slices N		use up N slices, in turn with another thread
@@ -16,6 +17,10 @@
  *	ppa spans MS		the same of the time between two looks, MS apart
  *	ppa control VALUES	write to the own ppactl
  *	ppa off N		N system calls with the own accounting off
+ *
+ *	ppa expire MS REPEAT	ITIMER_VIRTUAL, ITIMER_PROF: user and user and system
+ *				time from each signal to the next
+ *	ppa limit		SIGXCPU after a second
  *
  * What was counted, and the same as this program or the kernel has it otherwise,
  * goes to standard output: "NAME COUNTED EXPECTED".
@@ -34,6 +39,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -188,6 +194,21 @@ static void calls(long n)
 	look_end(&l);
 	/* and the two of the look itself */
 	say("calls", of(&l, PPA_SYSCALLCNT), n + 2);
+}
+
+static void *exec_thread(void *n)
+{
+	execl("/proc/self/exe", "ppa", "calls", n, NULL);
+	err(1, "exec");
+}
+
+static void exec(char *n)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, exec_thread, n))
+		errx(1, "pthread_create");
+	pthread_join(t, NULL);
 }
 
 static void yield(long n)
@@ -388,9 +409,9 @@ static void *hog(void *arg)
 	priority(SCHED_FIFO, 20);
 	for (i = 0; i < late_n; i++) {
 		nap(20000);
-		end = clock_ns(CLOCK_MONOTONIC) + late_ms * 1000000ULL;
 		if (write(pipes[1], "x", 1) != 1)
 			err(1, "write");
+		end = clock_ns(CLOCK_MONOTONIC) + late_ms * 1000000ULL;
 		while (clock_ns(CLOCK_MONOTONIC) < end)
 			;
 	}
@@ -473,6 +494,73 @@ static void cpus(long ms)
 	}
 }
 
+static volatile int signals_got;
+static struct sample at_signal[64];
+static int expire_fd;
+
+static void on_expiry(int sig)
+{
+	if (signals_got < 64)
+		take(expire_fd, &at_signal[signals_got]);
+	signals_got++;
+}
+
+/* Some of it in system calls, in bursts that no tick fits in. */
+static void mixed_work(void)
+{
+	volatile int i;
+
+	for (i = 0; i < 300; i++)
+		syscall(SYS_getppid);
+	for (i = 0; i < 20000; i++)
+		;
+}
+
+static void expire(int which, long ms, long repeat)
+{
+	struct itimerval it = {
+		{ 0, ms * 1000 }, { 0, ms * 1000 }
+	};
+	uint64_t a, b;
+	long i;
+
+	expire_fd = open_own("rawppa", O_RDONLY);
+	memset(at_signal, 1, sizeof(at_signal));
+	take(expire_fd, &at_signal[0]);
+	signals_got = 1;
+	signal(which == ITIMER_PROF ? SIGPROF : SIGVTALRM, on_expiry);
+	if (setitimer(which, &it, NULL))
+		err(1, "setitimer");
+	while (signals_got <= repeat)
+		mixed_work();
+	memset(&it, 0, sizeof(it));
+	setitimer(which, &it, NULL);
+	for (i = 2; i <= repeat; i++) {
+		a = at_signal[i - 1].sum[PPA_SCHEDACCUM];
+		b = at_signal[i].sum[PPA_SCHEDACCUM];
+		if (which == ITIMER_VIRTUAL) {
+			a -= at_signal[i - 1].sum[PPA_SCACCUM];
+			b -= at_signal[i].sum[PPA_SCACCUM];
+		}
+		say(which == ITIMER_PROF ? "prof_us" : "virtual_us",
+		    us(&at_signal[0], b - a), ms * 1000);
+	}
+}
+
+static void limit(void)
+{
+	struct rlimit r = { 1, 10 };
+	struct sample *now = calloc(1, sizeof(*now));
+
+	expire_fd = open_own("rawppa", O_RDONLY);
+	signal(SIGXCPU, on_expiry);
+	setrlimit(RLIMIT_CPU, &r);
+	while (!signals_got)
+		mixed_work();
+	say("limit_us", us(&at_signal[0], at_signal[0].sum[PPA_SCHEDACCUM]),
+	    1000000);
+}
+
 static void control(const char *values)
 {
 	int fd = open_own("ppactl", O_RDWR);
@@ -510,6 +598,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(what, "calls"))
 		calls(n);
+	else if (!strcmp(what, "exec"))
+		exec(argv[2]);
 	else if (!strcmp(what, "yield"))
 		yield(n);
 	else if (!strcmp(what, "preempt"))
@@ -530,6 +620,11 @@ int main(int argc, char **argv)
 		cpus(n);
 	else if (!strcmp(what, "control"))
 		control(argv[2]);
+	else if (!strcmp(what, "expire")) {
+		expire(ITIMER_VIRTUAL, n, argc > 3 ? atol(argv[3]) : 0);
+		expire(ITIMER_PROF, n, argc > 3 ? atol(argv[3]) : 0);
+	} else if (!strcmp(what, "limit"))
+		limit();
 	else if (!strcmp(what, "off"))
 		off(n);
 	else
