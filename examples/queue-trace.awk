@@ -1,5 +1,5 @@
-# awk -f queue-trace.awk: what items waited, from the lines of queue-trace.stp, as
-# they came.
+# awk -f queue-trace.awk: what items waited, from the lines of queue-trace.stp,
+# sorted by time (sort -k2n).
 $1 == "add" { since[$3] = $2 }
 $1 == "remove" && $3 in since {
 	wait = $2 - since[$3]
