@@ -469,7 +469,6 @@ static void sw_maps_put(struct sw_maps *maps)
 			this_cpu_inc(sw_trace_cpus.other_lost);
 	}
 	maps->used = 0;
-	sw_trace_flush();
 }
 
 static void

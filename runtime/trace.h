@@ -137,13 +137,13 @@ static __always_inline void sw_trace_commit(struct sw_trace_cpu *t)
 
 /* ---- the work item */
 
-/* A CPU on which SystemTap can print: it was online when the session began. */
+/*
+ * A CPU on which SystemTap can print: it was online when the session began;
+ * and always the same, as far as can be: stapio reads no other's output if it
+ * went offline before stapio came to it.
+ */
 static int sw_trace_cpu(void)
 {
-	int cpu = raw_smp_processor_id();
-
-	if (cpumask_test_cpu(cpu, &sw_trace.cpus))
-		return cpu;
 	return cpumask_any_and(&sw_trace.cpus, cpu_online_mask);
 }
 
@@ -164,7 +164,10 @@ static bool sw_trace_has_room(void)
 
 /**
  * sw_trace_put - give a record its number, and to the script's output
- * Context: the work item, on one CPU, under sw_trace.lock.
+ *
+ * At once: where the CPU goes offline the work item may go on elsewhere, and what
+ * SystemTap has gathered on a CPU can be sent from there only.
+ * Context: a work item, under sw_trace.lock.
  * Return: false when there is no room.
  */
 static bool sw_trace_put(struct trace_record *r)
@@ -185,6 +188,7 @@ static bool sw_trace_put(struct trace_record *r)
 			memcpy(to, r, r->size);
 		}
 		_stp_print_unlock_irqrestore(&flags);
+		_stp_print_flush();
 	}
 	barrier();
 	__this_cpu_write(sw_is_printing, false);
@@ -192,21 +196,6 @@ static bool sw_trace_put(struct trace_record *r)
 	if (to)
 		sw_trace.dirty = true;
 	return to;
-}
-
-static void sw_trace_flush(void)
-{
-	unsigned long irqs;
-
-	if (sw_trace.quiet)
-		return;
-	local_irq_save(irqs);
-	__this_cpu_write(sw_is_printing, true);
-	barrier();
-	_stp_print_flush();
-	barrier();
-	__this_cpu_write(sw_is_printing, false);
-	local_irq_restore(irqs);
 }
 
 static struct trace_record sw_trace_header(u16 type, u32 size)
@@ -351,7 +340,6 @@ static bool sw_trace_round(void)
 		if (sw_trace_put(&round.r))
 			sw_trace.dirty = false;
 	}
-	sw_trace_flush();
 	return all;
 }
 
@@ -451,7 +439,6 @@ static void sw_trace_last_work(struct work_struct *work)
 		sw_trace_give_up(per_cpu_ptr(&sw_trace_cpus, cpu));
 		sw_trace_put_end(cpu);
 	}
-	sw_trace_flush();
 	mutex_unlock(&sw_trace.lock);
 }
 
