@@ -389,6 +389,10 @@ sw_sampling_create(const struct perf_event_attr *given, int cpu,
 	e = sw_sampler_create(s, &attr, cpu, task,
 			      given->type == SW_SAMPLING_TABLE &&
 			      attr.type != PERF_TYPE_SOFTWARE);
+	/* the CPU has just gone offline; SystemTap has none of such */
+	if (PTR_ERR_OR_ZERO(e) == -ENODEV && !task &&
+	    (attr.type == PERF_TYPE_SOFTWARE || !cpu_online(cpu)))
+		return NULL;
 	if (IS_ERR(e))
 		sw_sampling_failed(ev, PTR_ERR(e));
 	return e;
