@@ -170,11 +170,11 @@ static enum hrtimer_restart ppa_expire_tick(struct hrtimer *timer)
 static void ppa_hrtimer_setup(struct hrtimer *timer)
 {
 #ifdef STAPCONF_HRTIMER_INIT
-	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
 	timer->function = ppa_expire_tick;
 #else
 	hrtimer_setup(timer, ppa_expire_tick, CLOCK_MONOTONIC,
-		      HRTIMER_MODE_REL_PINNED_HARD);
+		      HRTIMER_MODE_REL_PINNED);
 #endif
 }
 
@@ -184,7 +184,7 @@ static void ppa_expire_on(void *unused)
 
 	if (!hrtimer_active(timer))
 		hrtimer_start(timer, ns_to_ktime(PPA_EXPIRE_NS),
-			      HRTIMER_MODE_REL_PINNED_HARD);
+			      HRTIMER_MODE_REL_PINNED);
 }
 
 /* Let every CPU that is there look; a new one is found by a later call. */
