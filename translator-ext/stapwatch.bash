@@ -96,7 +96,7 @@ _stapwatch_report()
 {
 	local options='--annotate --by --callees --callers --comm --cpu --diff
 		--event --flamegraph --folded --image --kallsyms --limit --pid
-		--pprof --sort --symbol --tid'
+		--pprof --root --sort --symbol --tid'
 	local names='comm pid tid cpu image symbol line block address stack
 		data source'
 	local head=

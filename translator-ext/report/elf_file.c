@@ -44,6 +44,7 @@ static const Dwfl_Callbacks callbacks = {
 struct search {
 	const struct image *image;
 	const struct trace_head *head;
+	const char *root;	/* of the machine's files; NULL: as they are */
 	struct buf *why;	/* the last reason against a file */
 };
 
@@ -168,6 +169,10 @@ static int try_process_file(struct search *s, struct buf *path)
 	char pid[16];
 	int fd = -1;
 
+	if (s->root) {
+		buf_printf(path, "%s%s", s->root, s->image->path);
+		return try_path(s, path->s);
+	}
 	snprintf(pid, sizeof(pid), "%u", s->image->pid);
 	if (!ns || ns == namespace_of("self")) {
 		buf_puts(path, s->image->path);
@@ -178,10 +183,19 @@ static int try_process_file(struct search *s, struct buf *path)
 			fd = try_below(s, pid, path);
 		return fd;
 	}
-	because(s, "no process is left that sees its mount namespace");
 	if (namespace_of(pid) == ns)
 		fd = try_below(s, pid, path);
-	return fd < 0 ? try_namespace(s, path) : fd;
+	if (fd < 0)
+		fd = try_namespace(s, path);
+	if (fd < 0 && has_build_id(s->image)) {
+		/* the same file, by whatever way it is seen */
+		path->len = 0;
+		buf_puts(path, s->image->path);
+		fd = try_path(s, path->s);
+	}
+	if (fd < 0)
+		because(s, "no process is left that sees its mount namespace");
+	return fd;
 }
 
 /* This process's own is the same, if the kernel is. */
@@ -364,9 +378,10 @@ static bool open_module(struct elf_file *f, struct search *s, int fd)
 }
 
 struct elf_file *elf_file_open(const struct image *image,
-			       const struct trace_head *head, struct buf *why)
+			       const struct trace_head *head, const char *root,
+			       struct buf *why)
 {
-	struct search s = { image, head, why };
+	struct search s = { image, head, root, why };
 	struct elf_file *f = xmalloc(sizeof(*f));
 	struct buf path = { 0 };
 	int fd;
@@ -527,10 +542,12 @@ const void *elf_file_code(struct elf_file *f, uint64_t addr, size_t *size)
 #else /* !HAVE_LIBDW */
 
 struct elf_file *elf_file_open(const struct image *image,
-			       const struct trace_head *head, struct buf *why)
+			       const struct trace_head *head, const char *root,
+			       struct buf *why)
 {
 	(void)image;
 	(void)head;
+	(void)root;
 	buf_puts(why, "built without elfutils, which reads such files");
 	return NULL;
 }

@@ -23,13 +23,15 @@ struct elf_file;
 /**
  * elf_file_open - find an image's file
  * @head: of the trace
+ * @root: the directory that processes' files are below, or NULL
  * @why: what is to be told of it, found or not: a line without its end, or
  *	nothing
  *
  * Return: NULL if there is none
  */
 struct elf_file *elf_file_open(const struct image *image,
-			       const struct trace_head *head, struct buf *why);
+			       const struct trace_head *head, const char *root,
+			       struct buf *why);
 void elf_file_close(struct elf_file *f);
 
 /** elf_file_symbols - its functions, sorted */

@@ -41,7 +41,7 @@ struct recent {
 struct places {
 	struct recent recent[RECENT];
 	struct profile *profile;
-	const char *kallsyms_path;
+	struct places_from from;
 	struct kallsyms kallsyms;
 	bool kallsyms_tried;
 	char *kallsyms_why;
@@ -52,13 +52,14 @@ struct places {
 	size_t size_sources;
 };
 
-struct places *places_new(struct profile *profile, const char *kallsyms)
+struct places *places_new(struct profile *profile,
+			  const struct places_from *from)
 {
 	struct places *pl = xmalloc(sizeof(*pl));
 
 	memset(pl, 0, sizeof(*pl));
 	pl->profile = profile;
-	pl->kallsyms_path = kallsyms;
+	pl->from = *from;
 	return pl;
 }
 
@@ -88,7 +89,7 @@ static void read_kallsyms(struct places *pl)
 	if (pl->kallsyms_tried)
 		return;
 	pl->kallsyms_tried = true;
-	kallsyms_read(pl->kallsyms_path, p->head, &p->texts, &pl->kallsyms,
+	kallsyms_read(pl->from.kallsyms, p->head, &p->texts, &pl->kallsyms,
 		      &why);
 	pl->kallsyms_why = buf_take(&why);
 }
@@ -113,7 +114,7 @@ struct elf_file *place_elf(struct places *pl, uint32_t image)
 	if (im->kind != IMAGE_FILE && im->kind != IMAGE_VDSO &&
 	    im->kind != IMAGE_KERNEL)
 		return NULL;
-	s->elf = elf_file_open(im, p->head, &why);
+	s->elf = elf_file_open(im, p->head, pl->from.root, &why);
 	if (!s->why && why.len)
 		s->why = buf_take(&why);
 	free(why.s);
@@ -129,10 +130,20 @@ static void load(struct places *pl, uint32_t image, struct source *s)
 	progress("reading symbols", -1);
 	switch (im->kind) {
 	case IMAGE_KERNEL:
+		read_kallsyms(pl);
+		s->symbols = &pl->kallsyms.kernel;
+		s->why = xstrdup(pl->kallsyms_why);
+		/* of another kernel, whose vmlinux may be here */
+		if (s->symbols->nr || !place_elf(pl, image))
+			break;
+		free(s->why);
+		s->why = NULL;
+		s->symbols = &s->own;
+		elf_file_symbols(s->elf, &p->texts, &s->own);
+		break;
 	case IMAGE_MODULE:
 		read_kallsyms(pl);
-		s->symbols = im->kind == IMAGE_KERNEL ? &pl->kallsyms.kernel :
-			     kallsyms_module(&pl->kallsyms, im->path);
+		s->symbols = kallsyms_module(&pl->kallsyms, im->path);
 		s->why = xstrdup(pl->kallsyms_why);
 		break;
 	case IMAGE_FILE:

@@ -24,13 +24,17 @@ struct place {
 	bool line_tried;
 };
 
+/* Where names come from; NULL: from this machine. */
+struct places_from {
+	const char *kallsyms;	/* a file with the kernel's symbols */
+	const char *root;	/* the directory that files are below */
+};
+
 struct places;
 
-/**
- * places_new - what a profile's places are called
- * @kallsyms: a file with the kernel's symbols, or NULL for this machine's
- */
-struct places *places_new(struct profile *profile, const char *kallsyms);
+/** places_new - what a profile's places are called */
+struct places *places_new(struct profile *profile,
+			  const struct places_from *from);
 void places_free(struct places *pl);
 
 /** place_number - a place, with its symbol */

@@ -53,7 +53,7 @@ static const struct {
 struct settings {
 	const char *path;
 	const char *other;	/* of --diff */
-	const char *kallsyms;
+	struct places_from from;
 	enum output output;
 	const char *by;
 	struct columns columns;
@@ -145,6 +145,7 @@ enum option_number {
 	OPT_KALLSYMS,
 	OPT_LIMIT,
 	OPT_PID,
+	OPT_ROOT,
 	OPT_SORT,
 	OPT_SYMBOL,
 	OPT_TID,
@@ -166,6 +167,7 @@ static const struct option options[] = {
 	{ "limit", required_argument, NULL, OPT_LIMIT },
 	{ "pid", required_argument, NULL, OPT_PID },
 	{ "pprof", no_argument, NULL, OPT_OUTPUT + OUTPUT_PPROF },
+	{ "root", required_argument, NULL, OPT_ROOT },
 	{ "sort", required_argument, NULL, OPT_SORT },
 	{ "symbol", required_argument, NULL, OPT_SYMBOL },
 	{ "tid", required_argument, NULL, OPT_TID },
@@ -196,12 +198,15 @@ static int take_option(struct settings *s, int opt)
 		s->view.image = optarg;
 		return 0;
 	case OPT_KALLSYMS:
-		s->kallsyms = optarg;
+		s->from.kallsyms = optarg;
 		return 0;
 	case OPT_LIMIT:
 		return parse_limit(optarg, &s->limit);
 	case OPT_PID:
 		return parse_number("pid", optarg, &s->filter.pid);
+	case OPT_ROOT:
+		s->from.root = optarg;
+		return 0;
 	case OPT_SORT:
 		return parse_sort(optarg, &s->sort);
 	case OPT_SYMBOL:
@@ -370,7 +375,7 @@ static int report_one(const struct settings *s, struct buf *out)
 
 	if (!p)
 		return 1;
-	v = view_new(p, s->kallsyms, &s->view);
+	v = view_new(p, &s->from, &s->view);
 	status = print_view(s, v, out);
 	say_losses(p, v);
 	view_free(v);
@@ -387,8 +392,8 @@ static int report_two(const struct settings *s, struct buf *out)
 	if (before)
 		now = read_profile(s, s->path, needed_fields(s));
 	if (now) {
-		v = view_new(before, s->kallsyms, &s->view);
-		w = view_new(now, s->kallsyms, &s->view);
+		v = view_new(before, &s->from, &s->view);
+		w = view_new(now, &s->from, &s->view);
 		diff_print(v, w, &s->columns, s->limit, out);
 		say_losses(before, v);
 		say_losses(now, w);

@@ -42,7 +42,8 @@ static uint32_t mark(struct view *v, const char *name)
 			    image_of_mark(&v->profile->images, name), 0);
 }
 
-struct view *view_new(struct profile *profile, const char *kallsyms,
+struct view *view_new(struct profile *profile,
+		      const struct places_from *from,
 		      const struct view_filter *filter)
 {
 	struct view *v = xmalloc(sizeof(*v));
@@ -52,7 +53,7 @@ struct view *view_new(struct profile *profile, const char *kallsyms,
 
 	*v = (struct view) {
 		.profile = profile,
-		.places = places_new(profile, kallsyms),
+		.places = places_new(profile, from),
 		.filter = *filter,
 		.disasm = disasm_new(profile->head->machine),
 	};

@@ -54,7 +54,8 @@ struct view {
 };
 
 /** view_new - of a profile, which it does not own */
-struct view *view_new(struct profile *profile, const char *kallsyms,
+struct view *view_new(struct profile *profile,
+		      const struct places_from *from,
 		      const struct view_filter *filter);
 void view_free(struct view *v);
 

@@ -31,8 +31,9 @@ mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 mount -t sysfs -o ro sysfs "$root/sys"
 mount -t tmpfs tmpfs "$root/run"
+shown=$LAB_SHOW:$dir
 IFS=:
-for d in $LAB_SHOW:$dir; do
+for d in $shown; do
 	[[ -z $d ]] || show "$d"
 done
 unset IFS LAB_SHOW

@@ -53,6 +53,9 @@ It runs on Debian x86_64 as root. Nothing that it does outlives it but its cache
 		A root shell in a guest; the files stand in /root.
 	lab build
 		Build this tree in the cache; prints the build directory.
+	lab stapwatch ARGS
+		The built command, here: `lab stapwatch report TRACE' reports what a
+		script in a guest has sampled.
 	lab cc [--arch A] -o OUT SRC... [FLAGS]
 		A static program for guests.
 	lab kbuild [--arch A] [--kernel K] DIR

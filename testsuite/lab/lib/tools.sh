@@ -16,6 +16,13 @@ verb_cc() {
 	in_chroot "$cc" -static -O2 -Wall -pthread "$@"
 }
 
+# lab stapwatch ARGS...: the built command, where the libraries are that it takes
+verb_stapwatch() {
+	ensure x86_64 current
+	build_tree
+	in_chroot "$BUILD/translator-ext/stapwatch" "$@"
+}
+
 # lab kbuild [--arch A] [--kernel K] DIR: a kernel module directory, built in place
 verb_kbuild() {
 	local dir make

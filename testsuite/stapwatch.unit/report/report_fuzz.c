@@ -106,7 +106,8 @@ static void check_trees(struct view *v, const struct columns *columns)
 static void check_view(struct profile *p)
 {
 	const struct view_filter all = { 0 };
-	struct view *v = view_new(p, "/dev/null", &all);
+	const struct places_from from = { .kallsyms = "/dev/null" };
+	struct view *v = view_new(p, &from, &all);
 	struct columns columns;
 	struct buf out = { 0 };
 	uint64_t samples = 0;
