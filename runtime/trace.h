@@ -444,19 +444,23 @@ static void sw_trace_last_work(struct work_struct *work)
 
 static void sw_trace_report(void)
 {
-	unsigned long lost = 0, other = 0, taken = 0;
+	unsigned long full = 0, skipped = 0, other = 0, taken = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
 		struct sw_trace_cpu *t = per_cpu_ptr(&sw_trace_cpus, cpu);
 
 		taken += t->taken;
-		lost += t->full + t->nested + t->skipped;
+		full += t->full;
+		skipped += t->nested + t->skipped;
 		other += t->other_lost;
 	}
-	if (lost)
+	if (full)
 		_stp_warn("stapwatch: %lu of %lu samples were lost; -G stapwatch_buffer=KB makes a CPU's buffer larger\n",
-			  lost, taken);
+			  full, taken);
+	if (skipped)
+		_stp_warn("stapwatch: %lu of %lu samples were lost: SystemTap ran no handler, which was within another or on a CPU that came later\n",
+			  skipped, taken);
 	if (other)
 		_stp_warn("stapwatch: %lu records of processes and their maps were lost; -G stapwatch_buffer=KB makes a CPU's buffer larger\n",
 			  other);
