@@ -446,27 +446,40 @@ static void sw_maps_gather(struct sw_maps *maps, struct mm_struct *mm,
 	maps->next = vma ? at : 0;
 }
 
+/* As many records from AT on as the output has room for.  Return: their end. */
+static size_t sw_maps_put_some(struct sw_maps *maps, size_t at)
+{
+	struct trace_record *r;
+
+	sw_trace_open();
+	for (; at < maps->used; at += r->size) {
+		r = (void *)(maps->bytes + at);
+		if (!sw_trace_put(r))
+			break;
+		sw_image_took(r);
+	}
+	sw_trace_close();
+	return at;
+}
+
 /* Waits while the output has no room. */
 static void sw_maps_put(struct sw_maps *maps)
 {
 	struct trace_record *r;
 	size_t at;
-	bool put;
 
 	for (at = 0; at < maps->used; at += r->size) {
 		r = (void *)(maps->bytes + at);
 		sw_image_finish(r);
-		do {
-			mutex_lock(&sw_trace.lock);
-			put = sw_trace_put(r);
-			if (put)
-				sw_image_took(r);
-			mutex_unlock(&sw_trace.lock);
-			if (!put)
-				msleep(20);
-		} while (!put && !READ_ONCE(sw_images.stopping));
-		if (!put)
-			this_cpu_inc(sw_trace_cpus.other_lost);
+	}
+	at = sw_maps_put_some(maps, 0);
+	while (at < maps->used && !READ_ONCE(sw_images.stopping)) {
+		msleep(20);
+		at = sw_maps_put_some(maps, at);
+	}
+	for (; at < maps->used; at += r->size) {
+		r = (void *)(maps->bytes + at);
+		this_cpu_inc(sw_trace_cpus.other_lost);
 	}
 	maps->used = 0;
 }

@@ -165,9 +165,8 @@ static bool sw_trace_has_room(void)
 /**
  * sw_trace_put - give a record its number, and to the script's output
  *
- * At once: where the CPU goes offline the work item may go on elsewhere, and what
- * SystemTap has gathered on a CPU can be sent from there only.
- * Context: a work item, under sw_trace.lock.
+ * Context: a work item, under sw_trace.lock, between sw_trace_open() and
+ * sw_trace_close().
  * Return: false when there is no room.
  */
 static bool sw_trace_put(struct trace_record *r)
@@ -188,7 +187,6 @@ static bool sw_trace_put(struct trace_record *r)
 			memcpy(to, r, r->size);
 		}
 		_stp_print_unlock_irqrestore(&flags);
-		_stp_print_flush();
 	}
 	barrier();
 	__this_cpu_write(sw_is_printing, false);
@@ -196,6 +194,31 @@ static bool sw_trace_put(struct trace_record *r)
 	if (to)
 		sw_trace.dirty = true;
 	return to;
+}
+
+/* What SystemTap gathers on a CPU can be sent from there only: stay there, even
+ * if the CPU is about to go offline, which waits. */
+static void sw_trace_open(void)
+{
+	mutex_lock(&sw_trace.lock);
+	migrate_disable();
+}
+
+static void sw_trace_close(void)
+{
+	unsigned long irqs;
+
+	if (!sw_trace.quiet) {
+		local_irq_save(irqs);
+		__this_cpu_write(sw_is_printing, true);
+		barrier();
+		_stp_print_flush();
+		barrier();
+		__this_cpu_write(sw_is_printing, false);
+		local_irq_restore(irqs);
+	}
+	migrate_enable();
+	mutex_unlock(&sw_trace.lock);
 }
 
 static struct trace_record sw_trace_header(u16 type, u32 size)
@@ -347,12 +370,12 @@ static void sw_trace_work(struct work_struct *work)
 {
 	unsigned long delay;
 
-	mutex_lock(&sw_trace.lock);
+	sw_trace_open();
 	if (sw_trace.begun || sw_is_running())
 		sw_trace_round();
 	/* soon, for those who are there only for a moment */
 	delay = sw_trace.begun ? SW_TRACE_INTERVAL : 1;
-	mutex_unlock(&sw_trace.lock);
+	sw_trace_close();
 	schedule_delayed_work_on(sw_trace_cpu(), &sw_trace.work, delay);
 }
 
@@ -430,16 +453,18 @@ static void sw_trace_last_work(struct work_struct *work)
 	unsigned int waited = 0;
 	int cpu;
 
-	mutex_lock(&sw_trace.lock);
+	sw_trace_open();
 	while (!sw_trace_round() && waited < SW_TRACE_LAST_WAIT_MS) {
+		sw_trace_close();
 		msleep(20);
 		waited += 20;
+		sw_trace_open();
 	}
 	for_each_possible_cpu(cpu) {
 		sw_trace_give_up(per_cpu_ptr(&sw_trace_cpus, cpu));
 		sw_trace_put_end(cpu);
 	}
-	mutex_unlock(&sw_trace.lock);
+	sw_trace_close();
 }
 
 static void sw_trace_report(void)
