@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "buf.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void *xrealloc(void *p, size_t size)
 {
@@ -81,4 +83,21 @@ char *buf_take(struct buf *b)
 	s = b->s;
 	*b = (struct buf) { 0 };
 	return s;
+}
+
+int buf_flush(struct buf *b, int fd)
+{
+	size_t at = 0;
+	ssize_t done;
+
+	while (at < b->len) {
+		done = write(fd, b->s + at, b->len - at);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -1;
+		at += done;
+	}
+	b->len = 0;
+	return 0;
 }

@@ -21,6 +21,8 @@ void buf_printf(struct buf *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* buf_take() - the string, never NULL, to be freed; the buffer is empty */
 char *buf_take(struct buf *b);
+/* buf_flush() - write all of it, and empty it; -1 with errno */
+int buf_flush(struct buf *b, int fd);
 
 void *xmalloc(size_t size);
 void *xrealloc(void *p, size_t size);

@@ -371,24 +371,10 @@ static void show_json(struct ppa *p)
 
 static int write_out(struct ppa *p)
 {
-	const char *s = p->out.s;
-	size_t left = p->out.len;
-	ssize_t done;
-
-	while (left) {
-		done = write(STDOUT_FILENO, s, left);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0) {
-			fprintf(stderr, "stapwatch ppa: cannot write: %s\n",
-				strerror(errno));
-			return -1;
-		}
-		s += done;
-		left -= done;
-	}
-	p->out.len = 0;
-	return 0;
+	if (!buf_flush(&p->out, STDOUT_FILENO))
+		return 0;
+	fprintf(stderr, "stapwatch ppa: cannot write: %s\n", strerror(errno));
+	return -1;
 }
 
 /* ---- rounds */

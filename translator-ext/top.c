@@ -441,24 +441,10 @@ static void show_terminal(struct top *t)
 
 static int write_out(struct top *t)
 {
-	const char *s = t->out.s;
-	size_t left = t->out.len;
-	ssize_t done;
-
-	while (left) {
-		done = write(STDOUT_FILENO, s, left);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0) {
-			fprintf(stderr, "stapwatch top: cannot write: %s\n",
-				strerror(errno));
-			return -1;
-		}
-		s += done;
-		left -= done;
-	}
-	t->out.len = 0;
-	return 0;
+	if (!buf_flush(&t->out, STDOUT_FILENO))
+		return 0;
+	fprintf(stderr, "stapwatch top: cannot write: %s\n", strerror(errno));
+	return -1;
 }
 
 static void ask_size(struct top *t)
