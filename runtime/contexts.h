@@ -7,9 +7,11 @@
  * are made before the first and freed after the last: in module init and module
  * exit, where one may sleep.
  *
- * A tapset function that wants a part defines that part's START and END anew in
- * its body, and the two macros for SystemTap's calls: a script's C stands
- * before SystemTap's definitions of the two, and those must not be changed.
+ * A part's START and END are defined anew by the tapset function that wants it,
+ * in its body, or by its header, where whoever has that wants the part.  The two
+ * macros for SystemTap's calls are defined in such bodies only: a script's C
+ * stands before SystemTap's definitions of the two, and those must not be
+ * changed.
  */
 #ifndef STAPWATCH_CONTEXTS_H
 #define STAPWATCH_CONTEXTS_H

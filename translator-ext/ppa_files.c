@@ -11,13 +11,13 @@
 #define MAX_FILE (256 << 20)
 #define MAX_CPUS 65536
 
-static const struct ppa_header *
+static bool
 check_header(const char *data, size_t len, enum ppa_file file, size_t record,
 	     unsigned int values, struct ppa_header *h, struct buf *why)
 {
 	if (len < sizeof(*h)) {
 		buf_puts(why, "it ends within its header");
-		return NULL;
+		return false;
 	}
 	memcpy(h, data, sizeof(*h));
 	if (memcmp(h->magic, PPA_MAGIC, sizeof(h->magic))) {
@@ -31,16 +31,28 @@ check_header(const char *data, size_t len, enum ppa_file file, size_t record,
 		   h->nr_values < values) {
 		buf_puts(why, "its header makes no sense");
 	} else {
-		return h;
+		return true;
 	}
-	return NULL;
+	return false;
+}
+
+/* A copy of the records, of which @size bytes each are known here. */
+static void *copy_records(const char *data, const struct ppa_header *h,
+			  size_t nr, size_t size)
+{
+	char *records = xmalloc((nr + 1) * size);
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		memcpy(records + i * size, data + h->offset + i * h->stride,
+		       size);
+	return records;
 }
 
 bool ppa_parse_system(const char *data, size_t len, struct ppa_snapshot *s,
 		      struct buf *why)
 {
 	struct ppa_header h;
-	size_t i;
 
 	if (!check_header(data, len, PPA_FILE_SYSTEM, sizeof(*s->cpus),
 			  PPA_NR_SYSTEM_VALUES, &h, why))
@@ -53,10 +65,7 @@ bool ppa_parse_system(const char *data, size_t len, struct ppa_snapshot *s,
 	s->hz = h.tick_hz;
 	s->now = h.now;
 	s->nr_cpus = h.nr_arrays;
-	s->cpus = xmalloc((s->nr_cpus + 1) * sizeof(*s->cpus));
-	for (i = 0; i < s->nr_cpus; i++)
-		memcpy(&s->cpus[i], data + h.offset + i * h.stride,
-		       sizeof(*s->cpus));
+	s->cpus = copy_records(data, &h, s->nr_cpus, sizeof(*s->cpus));
 	return true;
 }
 
@@ -71,7 +80,6 @@ bool ppa_parse_threads(const char *data, size_t len, struct ppa_snapshot *s,
 		       struct buf *why)
 {
 	struct ppa_header h;
-	size_t i;
 
 	if (!check_header(data, len, PPA_FILE_THREADS, sizeof(*s->threads),
 			  PPA_NR_THREAD_VALUES, &h, why))
@@ -81,10 +89,8 @@ bool ppa_parse_threads(const char *data, size_t len, struct ppa_snapshot *s,
 		return false;
 	}
 	s->nr_threads = (len - h.offset) / h.stride;
-	s->threads = xmalloc((s->nr_threads + 1) * sizeof(*s->threads));
-	for (i = 0; i < s->nr_threads; i++)
-		memcpy(&s->threads[i], data + h.offset + i * h.stride,
-		       sizeof(*s->threads));
+	s->threads = copy_records(data, &h, s->nr_threads,
+				  sizeof(*s->threads));
 	qsort(s->threads, s->nr_threads, sizeof(*s->threads), by_tid);
 	return true;
 }

@@ -13,6 +13,7 @@
 
 #include "event.h"
 #include "lower.h"
+#include "../ensure.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,14 +24,6 @@ static const char *const words[] = {
 	"startwatch", "elapsed", "pmu_profile", "time_ms",
 	"$timestamp", "$thread", "$current",
 };
-
-#define ensure(ok) do {							\
-	if (!(ok)) {							\
-		fprintf(stderr, "%s:%d: broken: %s\n", __FILE__,	\
-			__LINE__, #ok);					\
-		abort();						\
-	}								\
-} while (0)
 
 static bool has(const char *text, size_t len, const char *word)
 {

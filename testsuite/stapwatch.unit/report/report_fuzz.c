@@ -24,16 +24,9 @@
 #include "report/profile.h"
 #include "report/table.h"
 #include "report/view.h"
+#include "../ensure.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define ensure(ok) do {							\
-	if (!(ok)) {							\
-		fprintf(stderr, "%s:%d: broken: %s\n", __FILE__,	\
-			__LINE__, #ok);					\
-		abort();						\
-	}								\
-} while (0)
 
 static const struct profile_filter everything = {
 	.pid = -1, .tid = -1, .cpu = -1,
