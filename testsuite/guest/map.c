@@ -2,8 +2,9 @@
 /*
  * A reader of a module's map, by libstapwatch, in the guest.
  *
- *	map PATH NAME N	wait until the counter NAME is N, then until the map has
- *			ended; what it says is then what was in the end
+ *	map PATH NAME N	wait until the counter NAME is N, say "reached", wait
+ *			until the map has ended; what it says is then what was
+ *			in the end
  *	map PATH write	try to map it writable
  */
 #include <err.h>
@@ -67,12 +68,14 @@ int main(int argc, char **argv)
 	sw = stapwatch_open(argv[1]);
 	if (!sw)
 		errx(1, "%s", stapwatch_error());
-	while (value_of(sw, argv[2]) < wanted) {
+	while (value_of(sw, argv[2]) < wanted &&
+	       stapwatch_state(sw) != STAPWATCH_ENDED) {
 		usleep(10000);
 		if (stapwatch_refresh(sw) < 0)
 			errx(1, "%s", stapwatch_error());
 	}
-	printf("reached\n");
+	if (value_of(sw, argv[2]) >= wanted)
+		printf("reached\n");
 	while (stapwatch_state(sw) != STAPWATCH_ENDED)
 		usleep(10000);
 	for (i = 0; i < stapwatch_nr(sw); i++) {
