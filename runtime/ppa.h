@@ -11,6 +11,7 @@
  * A system call touches one cache line, of this CPU.  What a thread got is what
  * its CPU gathered while it ran: at a switch that is added to the thread's
  * record, so a running thread is its record and what its CPU has gathered since.
+ * What the scheduler does with it is added there at once.
  *
  * Who may run what, against whom:
  *
@@ -60,16 +61,19 @@
 #include <trace/events/signal.h>
 #include <trace/events/syscalls.h>
 
-/* What a CPU counts.  The first ones are also its thread's. */
+/* What a CPU counts.  The first ones are also its thread's: those that a system
+ * call changes, those that an interrupt does, those of the scheduler. */
 enum ppa_value {
 	PPA_V_USER,
 	PPA_V_SYSTEM,
-	PPA_V_INT,
-	PPA_V_SOFT,
 	PPA_V_SYSCALLS,
+	PPA_NR_CALLED,
+	PPA_V_INT = PPA_NR_CALLED,
+	PPA_V_SOFT,
 	PPA_V_INTS,
 	PPA_V_SOFTS,
-	PPA_V_RESCHEDS,
+	PPA_NR_GATHERED,
+	PPA_V_RESCHEDS = PPA_NR_GATHERED,
 	PPA_V_BLOCKED,
 	PPA_V_SLICES,
 	PPA_V_PREEMPTED,
@@ -131,13 +135,14 @@ struct ppa_cpu {
 	u32 depth;		/* of interrupts */
 	u64 v[PPA_NR_VALUES];
 
-	u64 base[PPA_NR_SUMS];	/* when its thread came in */
+	u64 base[PPA_NR_GATHERED];	/* when its thread came in */
 	u64 since;		/* when accounting began */
 	u64 entry;		/* of the scheduler */
 	struct ppa_rec *rec;	/* of the thread that runs; NULL: none */
 	struct task_struct *task;	/* that runs */
 	u32 sums_at;		/* its array, in bytes from a record's */
 	bool on;		/* REC is accounted for */
+	bool interrupted;	/* since its thread came in */
 	bool woken;		/* what made it reschedule was a wake-up */
 	bool runnable;		/* at the scheduler's entry */
 	/* of the last switch, for the probes that stand behind it */
@@ -280,6 +285,7 @@ static void ppa_enter(unsigned int state, unsigned int count)
 	c->stack[depth % PPA_DEPTH] = c->state;
 	barrier();
 	WRITE_ONCE(c->state, state);
+	c->interrupted = true;
 	ppa_add(count, 1);
 	ppa_done();
 }
@@ -459,22 +465,45 @@ static __always_inline u64 *ppa_sums(struct ppa_rec *r, u32 at)
 	return (u64 *)((char *)r->sums + at);
 }
 
+/* A value of the scheduler's changes, the CPU's and that of the thread R. */
+static __always_inline void ppa_count(struct ppa_cpu *c, struct ppa_rec *r,
+				      enum ppa_value value, u64 n)
+{
+	*ppa_v(c, value) += n;
+	if (r)
+		ppa_sums(r, c->sums_at)[value] += n;
+}
+
+static __always_inline void
+ppa_fold_some(struct ppa_cpu *c, u64 *to, unsigned int from, unsigned int end)
+{
+	const u64 *v = ppa_v(c, 0);
+	u64 *base = c->base, now;
+	unsigned int i;
+
+#pragma GCC unroll 4
+	for (i = from; i < end; i++) {
+		now = v[i];
+		to[i] += now - base[i];
+		base[i] = now;
+	}
+}
+
 /* What the CPU has gathered since the thread came in becomes the thread's, if
  * that is ON; from here on it gathers for the next one. */
 static __always_inline void ppa_fold(struct ppa_cpu *c, bool on)
 {
-	u64 *to = on ? ppa_sums(c->rec, c->sums_at) : NULL, *base = c->base;
-	u64 *v = ppa_v(c, 0), *end = v + PPA_NR_SUMS, now;
+	u64 *to;
 
 	if (!on) {
-		memcpy(base, v, sizeof(c->base));
-		return;
+		memcpy(c->base, ppa_v(c, 0), sizeof(c->base));
+	} else {
+		to = ppa_sums(c->rec, c->sums_at);
+		ppa_fold_some(c, to, 0, PPA_NR_CALLED);
+		if (c->interrupted)
+			ppa_fold_some(c, to, PPA_NR_CALLED, PPA_NR_GATHERED);
 	}
-	do {
-		now = *v++;
-		*to++ += now - *base;
-		*base++ = now;
-	} while (v < end);
+	c->interrupted = false;
 }
 
 static bool ppa_yields(struct task_struct *task)
@@ -515,10 +544,11 @@ ppa_why(struct ppa_cpu *c, bool preempt, struct task_struct *prev,
 
 static __always_inline unsigned int ppa_bucket(u64 ticks)
 {
+	const u64 *bound = ppa.bounds;
 	unsigned int i;
 
 	for (i = 0; i < PPA_NR_BUCKETS - 1; i++)
-		if (ticks < ppa.bounds[i])
+		if (ticks < *bound++)
 			break;
 	return i;
 }
@@ -533,12 +563,12 @@ ppa_waited(struct ppa_cpu *c, struct ppa_rec *in, u64 now)
 	c->moment = in->wait;
 	c->waited = d;
 	if (in->wait == PPA_WAIT_PREEMPTED) {
-		*ppa_v(c, PPA_V_RUNQ) += d;
+		ppa_count(c, in, PPA_V_RUNQ, d);
 	} else {
-		*ppa_v(c, PPA_V_LATENCY) += d;
-		*ppa_v(c, PPA_V_WAKEUPS) += 1;
+		ppa_count(c, in, PPA_V_LATENCY, d);
+		ppa_count(c, in, PPA_V_WAKEUPS, 1);
 		if (in->flags & PPA_LATENCY)
-			in->latency[ppa_bucket(d)]++;
+			++*(in->latency + ppa_bucket(d));
 	}
 	in->wait = PPA_WAIT_NONE;
 }
@@ -561,16 +591,18 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 		c->state = c->stack[0];
 		c->depth = 0;
 	}
+	if (out) {
+		WRITE_ONCE(out->seq, out->seq + 1);
+		smp_wmb();
+	}
 	c->left_tid = prev->pid;
 	c->left_for = PPA_V_IDLE;
 	if (c->on) {
 		why = ppa_why(c, preempt, prev, next, prev_state, in);
-		*ppa_v(c, why) += 1;
+		ppa_count(c, out, why, 1);
 		c->left_for = why;
 	}
 	if (out) {
-		WRITE_ONCE(out->seq, out->seq + 1);
-		smp_wmb();
 		ppa_fold(c, c->on);
 		out->mode = c->state;
 		out->wait = PPA_WAIT_NONE;
@@ -696,7 +728,7 @@ static void ppa_schedule_begins(bool ends_are_seen)
 
 	if (!ends_are_seen && c->entry && c->runnable && c->on) {
 		ppa_begin();
-		ppa_add(PPA_V_RESCHEDS, 1);
+		ppa_count(c, c->rec, PPA_V_RESCHEDS, 1);
 		ppa_done();
 	}
 	c->entry = sw_tsc();
@@ -713,11 +745,11 @@ static void ppa_schedule_ends(bool switched)
 		return;
 	ppa_begin();
 	if (switched) {
-		ppa_add(PPA_V_SWITCH, sw_tsc() - entry);
-		ppa_add(PPA_V_SWITCHES, 1);
+		ppa_count(c, c->rec, PPA_V_SWITCH, sw_tsc() - entry);
+		ppa_count(c, c->rec, PPA_V_SWITCHES, 1);
 	} else if (c->runnable) {
 		c->woken = false;
-		ppa_add(PPA_V_RESCHEDS, 1);
+		ppa_count(c, c->rec, PPA_V_RESCHEDS, 1);
 	}
 	ppa_done();
 }
@@ -880,7 +912,7 @@ static int ppa_hooks_set(bool full)
 
 struct ppa_view {
 	u64 v[PPA_NR_VALUES];
-	u64 base[PPA_NR_SUMS];
+	u64 base[PPA_NR_GATHERED];
 	struct ppa_rec *rec;
 	u32 sums_at;
 	bool on;
@@ -918,7 +950,7 @@ static bool ppa_read_cpu(int cpu, struct ppa_view *view, int which)
 		d = now > d ? now - d : 0;
 		if (which >= 0) {
 			view->v[which] = READ_ONCE(*ppa_v(c, which));
-			if (which < PPA_NR_SUMS)
+			if (which < PPA_NR_GATHERED)
 				view->base[which] = c->base[which];
 		} else {
 			for (i = 0; i < PPA_NR_VALUES; i++)
@@ -1026,14 +1058,14 @@ ppa_read_thread(struct ppa_rec *r, pid_t tid, u64 *to, int which)
 			for (a = 0; a < ppa.arrays; a++)
 				*to += READ_ONCE(r->sums[a * PPA_NR_SUMS +
 							 which]);
-			if (cpu >= 0 && view.on)
+			if (cpu >= 0 && view.on && which < PPA_NR_GATHERED)
 				*to += view.v[which] - view.base[which];
 		} else {
 			memcpy(to, r->sums,
 			       ppa.arrays * PPA_NR_SUMS * sizeof(u64));
 			at = cpu >= 0 && view.on ? to + view.sums_at / sizeof(u64)
 						 : NULL;
-			for (i = 0; at && i < PPA_NR_SUMS; i++)
+			for (i = 0; at && i < PPA_NR_GATHERED; i++)
 				at[i] += view.v[i] - view.base[i];
 		}
 		smp_rmb();
