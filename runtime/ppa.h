@@ -111,6 +111,7 @@ struct ppa_rec {
 	u8 wait;
 	u8 mode;			/* its state when it runs again */
 	u8 flags;			/* PPA_ON, ... */
+	bool looked;			/* ppa_proc.h has seen it before */
 	u32 scale;
 	pid_t tid;
 	pid_t tgid;

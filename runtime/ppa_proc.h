@@ -476,11 +476,16 @@ static bool ppa_dir_make(pid_t tid)
 	return true;
 }
 
-/* Let there be a directory for each thread, and for no other. */
+/*
+ * Let there be a directory for each thread that was there at the last look, and for
+ * no other: what lives shorter would cost more for its directory than for its
+ * accounting.
+ */
 static void ppa_dirs_look(void)
 {
 	int changes = atomic_read(&ppa.changes), i;
 	struct ppa_dir *d;
+	struct ppa_rec *r;
 	unsigned long tid;
 	bool all = true;
 
@@ -488,14 +493,16 @@ static void ppa_dirs_look(void)
 		return;
 	ppa_files.pass++;
 	for (i = 0; i < ppa.max; i++) {
-		if (!READ_ONCE(ppa_rec_at(i)->task))
+		r = ppa_rec_at(i);
+		if (!READ_ONCE(r->task))
 			continue;
-		tid = READ_ONCE(ppa_rec_at(i)->tid);
+		tid = READ_ONCE(r->tid);
 		d = xa_load(&ppa_files.dirs, tid);
 		if (d)
 			d->pass = ppa_files.pass;
 		else if (tid)
-			all &= ppa_dir_make(tid);
+			all &= r->looked && ppa_dir_make(tid);
+		r->looked = true;
 	}
 	xa_for_each(&ppa_files.dirs, tid, d) {
 		if (d->pass == ppa_files.pass)
@@ -542,6 +549,7 @@ static int ppa_files_start(void)
 		_stp_error("stapwatch: cannot make ppa's files in /proc\n");
 		return -ENOMEM;
 	}
+	ppa_dirs_look();
 	ppa_dirs_look();
 	schedule_delayed_work(&ppa_look, msecs_to_jiffies(PPA_LOOK_MS));
 	return 0;
