@@ -60,6 +60,10 @@ It runs on Debian x86_64 as root. Nothing that it does outlives it but its cache
 		A static program for guests.
 	lab kbuild [--arch A] [--kernel K] DIR
 		Build the kernel modules of DIR (a Kbuild file), in DIR.
+	lab tool PACKAGE PROGRAM
+		A program of a Debian package, with the libraries that it loads, for
+		x86_64 guests that want it; prints the tar's name, to --put and to
+		unpack at the guest's root.
 
 Guest options: --arch x86_64|aarch64, --kernel current|lts|debug|kasan (x86_64 only but for
 current), --smp N (2; 1 with --icount on aarch64), --icount (one instruction is a nanosecond of

@@ -71,3 +71,27 @@ setup_guest_image() {
 cpio_of() {
 	(cd "$1" && find . -print0 | cpio -0 -o -H newc -R 0:0 --quiet) >"$2" || die "cannot write $2"
 }
+
+# setup_tool PACKAGE PROGRAM: a program that few x86_64 guests want, and the libraries that it loads,
+# as $TOOL, a tar to unpack at the guest's root
+setup_tool() {
+	local root=$TMP/root.$1 tree=$TMP/tree.$1 packages deb
+	TOOL=$CACHE/tools/$1.tar
+	[[ ! -f $TOOL ]] || return 0
+	note "the tool $2 of $1"
+	mkdir -p "$CACHE/tools"
+	# with an empty status file apt names all that it needs
+	packages=$(in_chroot -C / apt-get -s -y --no-install-recommends -o Dir::State::status=/dev/null install "$1" |
+		awk '/^Inst/ { sub(/^\(/, "", $3); print $2 "=" $3 }')
+	[[ -n $packages ]] || die "apt found no $1"
+	# shellcheck disable=SC2086 # words
+	download $packages
+	for deb in "$DEBS"/*.deb; do
+		unpack "$deb" "$root" './*' || die "cannot unpack $deb"
+	done
+	rm -rf "$DEBS"
+	in_chroot -C / "$LAB_DIR/lib/guest-tree.sh" "$root" "$tree" <<<"$2" || die "cannot make $TOOL"
+	[[ -e $tree$2 ]] || die "$1 has no $2"
+	tar -c -f "$TOOL.new" -C "$tree" usr && mv "$TOOL.new" "$TOOL" || die "cannot make $TOOL"
+	rm -rf "$root" "$tree"
+}

@@ -1,4 +1,4 @@
-# Smaller verbs: cc, kbuild, build, shell.
+# Smaller verbs: cc, kbuild, tool, build, shell.
 # shellcheck shell=bash
 
 # lab cc [--arch A] -o OUT SRC... [flags]: a static program for the guest
@@ -33,6 +33,17 @@ verb_kbuild() {
 	make=(make -s -C "$(kernel_build "$ARCH" "$KERNEL")" M="$dir" CONFIG_MODULE_SIG=n)
 	[[ $ARCH != aarch64 ]] || make+=(ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu-)
 	in_chroot -C "$dir" "${make[@]}" modules
+}
+
+# lab tool PACKAGE PROGRAM: see setup_tool; prints where it is
+verb_tool() {
+	(($# == 2)) || usage_error "tool wants a package and a program's path"
+	ensure x86_64 current
+	make_tmp
+	lock tools
+	setup_tool "$1" "$2"
+	unlock tools
+	echo "$TOOL"
 }
 
 verb_build() {
