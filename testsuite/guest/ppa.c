@@ -15,6 +15,9 @@
  *				for MS
  *	ppa cpus		each CPU: what its states sum to, and how long it was
  *	ppa spans MS		the same of the time between two looks, MS apart
+ *	ppa stat CPU MS		a CPU's states for MS beside /proc/stat's
+ *	ppa times CPU MS	the own times for MS, half of it in system calls,
+ *				beside those of /proc/PID/stat
  *	ppa control VALUES	write to the own ppactl
  *	ppa off N		N system calls with the own accounting off
  *
@@ -495,6 +498,121 @@ static void cpus(long ms)
 	}
 }
 
+/* Microseconds of one of what /proc/stat counts. */
+static uint64_t of_stat(unsigned long long n)
+{
+	return n * 1000000 / sysconf(_SC_CLK_TCK);
+}
+
+/* A CPU's user and nice, system and irq and softirq, idle and iowait. */
+static void read_stat(int cpu, uint64_t *us)
+{
+	unsigned long long v[7];
+	char line[256], name[16];
+	FILE *f = fopen("/proc/stat", "r");
+	size_t len;
+
+	if (!f)
+		err(1, "/proc/stat");
+	len = snprintf(name, sizeof(name), "cpu%d ", cpu);
+	while (fgets(line, sizeof(line), f))
+		if (!strncmp(line, name, len))
+			break;
+	fclose(f);
+	if (sscanf(line + len, "%llu %llu %llu %llu %llu %llu %llu", &v[0],
+		   &v[1], &v[2], &v[3], &v[4], &v[5], &v[6]) != 7)
+		errx(1, "/proc/stat has no CPU %d", cpu);
+	us[0] = of_stat(v[0] + v[1]);
+	us[1] = of_stat(v[2] + v[5] + v[6]);
+	us[2] = of_stat(v[3] + v[4]);
+}
+
+/* The same of ours; interrupts' and softirqs' time; how often the kernel was
+ * entered by a system call or interrupt. */
+static void
+read_cpu(int fd, int cpu, uint64_t *us, uint64_t *irq_us, uint64_t *entries)
+{
+	struct sample s;
+	const uint64_t *v;
+
+	if (pread(fd, s.bytes, sizeof(s.bytes), 0) <= 0)
+		err(1, "rawsysppa");
+	v = (uint64_t *)(s.bytes + s.h.offset + cpu * s.h.stride);
+	us[0] = v[PPA_USRMODE] * 1e6 / s.h.tick_hz;
+	*irq_us = (v[PPA_INTERRUPTS] + v[PPA_TOTALSOFTIRQTIME]) * 1e6 /
+		  s.h.tick_hz;
+	us[1] = v[PPA_SYSMODE] * 1e6 / s.h.tick_hz + *irq_us;
+	us[2] = v[PPA_IDLE] * 1e6 / s.h.tick_hz;
+	*entries = v[PPA_SYS_SYSCALLCNT] + v[PPA_INTERRUPTCNT];
+}
+
+static void stat(int cpu, long ms)
+{
+	static const char *const names[] = { "user", "system", "idle" };
+	int fd = open_below("rawsysppa", O_RDONLY), i;
+	uint64_t ours[2][3], theirs[2][3], irq[2], entries[2];
+
+	for (i = 0; i < 2; i++) {
+		if (i)
+			usleep(ms * 1000);
+		read_cpu(fd, cpu, ours[i], &irq[i], &entries[i]);
+		read_stat(cpu, theirs[i]);
+	}
+	for (i = 0; i < 3; i++)
+		say(names[i], ours[1][i] - ours[0][i],
+		    theirs[1][i] - theirs[0][i]);
+	say("irq", irq[1] - irq[0], 0);
+	say("entries", entries[1] - entries[0], 0);
+}
+
+/* utime and stime, in microseconds. */
+static void read_times(uint64_t *us)
+{
+	unsigned long long v[2];
+	char text[1024] = "", *rest;
+	int fd = open("/proc/self/stat", O_RDONLY);
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+		err(1, "/proc/self/stat");
+	close(fd);
+	rest = strrchr(text, ')');
+	if (!rest || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u"
+			    " %*u %*u %llu %llu", &v[0], &v[1]) != 2)
+		errx(1, "/proc/self/stat: %s", text);
+	us[0] = of_stat(v[0]);
+	us[1] = of_stat(v[1]);
+}
+
+static void times(int cpu, long ms)
+{
+	static char buf[256 << 10];
+	int zero = open("/dev/zero", O_RDONLY);
+	uint64_t end, us_[2][2];
+	volatile int i;
+	struct look l;
+
+	pin(cpu);
+	memset(buf, 1, sizeof(buf));
+	l = look_begin();
+	read_times(us_[0]);
+	end = clock_ns(CLOCK_MONOTONIC) + ms * 500000ULL;
+	while (clock_ns(CLOCK_MONOTONIC) < end)
+		for (i = 0; i < 100000; i++)
+			;
+	end += ms * 500000ULL;
+	while (clock_ns(CLOCK_MONOTONIC) < end)
+		if (read(zero, buf, sizeof(buf)) < 0)
+			err(1, "/dev/zero");
+	look_end(&l);
+	read_times(us_[1]);
+	say("user", us(l.b, of(&l, PPA_SCHEDACCUM) - of(&l, PPA_SCACCUM)),
+	    us_[1][0] - us_[0][0]);
+	say("system", us(l.b, of(&l, PPA_SCACCUM) + of(&l, PPA_INTACCUM) +
+				   of(&l, PPA_SOFTACCUM)),
+	    us_[1][1] - us_[0][1]);
+	say("entries", of(&l, PPA_SYSCALLCNT) + of(&l, PPA_INTCNT), 0);
+}
+
 static volatile int signals_got;
 static struct sample at_signal[64];
 static int expire_fd;
@@ -619,6 +737,10 @@ int main(int argc, char **argv)
 		cpus(0);
 	else if (!strcmp(what, "spans"))
 		cpus(n);
+	else if (!strcmp(what, "stat"))
+		stat(n, argc > 3 ? atol(argv[3]) : 0);
+	else if (!strcmp(what, "times"))
+		times(n, argc > 3 ? atol(argv[3]) : 0);
 	else if (!strcmp(what, "control"))
 		control(argv[2]);
 	else if (!strcmp(what, "expire")) {

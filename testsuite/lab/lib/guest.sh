@@ -8,7 +8,7 @@ BAD_LINES+='|rcu: INFO|INFO: rcu|INFO: task .* blocked for more than|self-detect
 BAD_LINES+='|INFO: possible|INFO: suspicious|suspicious RCU usage|DEBUG_LOCKS_WARN_ON|INFO: trying to register non-static key'
 BAD_LINES+='|ODEBUG|UBSAN:|KASAN:|KCSAN:|kmemleak: [0-9]+ new|corruption|refcount_t:|Slab .*: |workqueue lockup|lab: lockdep'
 
-# boot_guest EXTRA_CPIO: starts QEMU as $ARCH, $KERNEL, $SMP and $ICOUNT say; its ports are fifos in $TMP
+# boot_guest EXTRA_CPIO: starts QEMU as $ARCH, $KERNEL, $SMP, $APPEND and $ICOUNT say; its ports are fifos in $TMP
 #   out, err  what jobs print    ctl.out, ctl.in  see init    klog  the kernel's log    monitor  QEMU's
 boot_guest() {
 	# One host thread for all CPUs: with one for each, a CPU of QEMU 7.2 may run into
@@ -58,7 +58,7 @@ boot_guest() {
 		-chardev "pipe,id=ctl,path=$TMP/ctl"
 		-monitor "unix:$TMP/monitor,server=on,wait=off"
 		-kernel "$dir/vmlinuz" -initrd "$TMP/initrd"
-		-append "console=$console loglevel=5 panic=-1 oops=panic nokaslr tsc=reliable $ports")
+		-append "console=$console loglevel=5 panic=-1 oops=panic nokaslr tsc=reliable $ports $APPEND")
 	exec {CTL}<>"$TMP/ctl.out" {CTL_IN}<>"$TMP/ctl.in"
 	note "booting Linux $(kernel_release "$ARCH" "$KERNEL"), $SMP CPUs${ICOUNT:+, -icount}"
 	# a session of its own: a terminal's Ctrl-C is not for QEMU

@@ -67,7 +67,8 @@ It runs on Debian x86_64 as root. Nothing that it does outlives it but its cache
 
 Guest options: --arch x86_64|aarch64, --kernel current|lts|debug|kasan (x86_64 only but for
 current), --smp N (2; 1 with --icount on aarch64), --icount (one instruction is a nanosecond of
-the guest's time). -v tells of progress where stderr is no terminal.
+the guest's time), --append WORDS (for its kernel's command line). -v tells of progress where
+stderr is no terminal.
 
 Environment:
 	STAPWATCH_LAB		the cache, ~/.cache/stapwatch-lab

@@ -43,20 +43,21 @@ write_job() {
 }
 
 # guest_options NAMES ARGS...: the options that run and batch share, and those of NAMES. Sets ARCH, KERNEL,
-# ICOUNT, SMP, TIMEOUT, LOAD, PUT and, to what is left, REST.
+# ICOUNT, SMP, APPEND, TIMEOUT, LOAD, PUT and, to what is left, REST.
 guest_options() {
 	local names=$1
-	ARCH=x86_64 KERNEL=current ICOUNT='' SMP='' TIMEOUT='' LOAD='' PUT=() REST=()
+	ARCH=x86_64 KERNEL=current ICOUNT='' SMP='' APPEND='' TIMEOUT='' LOAD='' PUT=() REST=()
 	shift
 	while (($#)); do
 		case $1 in
-		--arch | --kernel | --smp | --timeout | --load | --put)
-			[[ " --arch --kernel --smp --timeout $names " == *" $1 "* ]] || usage_error "unknown option '$1'"
+		--arch | --kernel | --smp | --append | --timeout | --load | --put)
+			[[ " --arch --kernel --smp --append --timeout $names " == *" $1 "* ]] || usage_error "unknown option '$1'"
 			(($# >= 2)) || usage_error "$1 needs a value"
 			case $1 in
 			--arch) ARCH=$2 ;;
 			--kernel) KERNEL=$2 ;;
 			--smp) SMP=$2 ;;
+			--append) APPEND=$2 ;;
 			--timeout) TIMEOUT=$2 ;;
 			--load) LOAD=$2 ;;
 			--put) PUT+=("$2") ;;

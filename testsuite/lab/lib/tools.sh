@@ -71,7 +71,7 @@ verb_shell() {
 	echo "Ctrl-A X leaves the guest at any time" >&2
 	spawn qemu-system-x86_64 -machine pc -cpu max,la57=off -accel tcg,thread=multi -m 2G -smp "$SMP" \
 		-nodefaults -display none -no-reboot -serial mon:stdio -kernel "$(kernel_dir "$ARCH" "$KERNEL")/vmlinuz" \
-		-initrd "$TMP/initrd" -append "console=ttyS0 loglevel=5 panic=-1 oops=panic nokaslr tsc=reliable"
+		-initrd "$TMP/initrd" -append "console=ttyS0 loglevel=5 panic=-1 oops=panic nokaslr tsc=reliable $APPEND"
 	# a terminal's Ctrl-C is the guest's
 	trap '' INT
 	waited "$SPAWNED"
