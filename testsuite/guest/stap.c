@@ -4,8 +4,8 @@
  *
  *	stap -m NAME -e SCRIPT
  *
- * and runs the module of the one file *.ko here, which has been compiled from that
- * script.  Its own name, without .ko, is replaced by NAME, which is no longer.
+ * and runs the module of the one file *.ko here, which has been compiled from
+ * that script.  Its own name, without .ko, is replaced by NAME, which is no longer.
  */
 #define _GNU_SOURCE
 #include <err.h>
