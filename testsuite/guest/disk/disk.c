@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A disk, /dev/slow0, that serves one request at a time, each in no less than
+ * the module's parameter ms: what a request waits is known then.  It keeps no
+ * data.
+ */
+#include <linux/blk-mq.h>
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+
+static unsigned int ms = 20;
+module_param(ms, uint, 0444);
+
+static DEFINE_MUTEX(disk_lock);
+static struct gendisk *disk;
+
+/* By the one or the other call, as the scheduler lets it. */
+static void disk_end(struct request *rq)
+{
+	DEFINE_IO_COMP_BATCH(batch);
+
+	if (blk_mq_add_to_batch(rq, &batch, false, blk_mq_end_request_batch))
+		blk_mq_end_request_batch(&batch);
+	else
+		blk_mq_end_request(rq, BLK_STS_OK);
+}
+
+static blk_status_t
+disk_serve(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd)
+{
+	mutex_lock(&disk_lock);
+	blk_mq_start_request(bd->rq);
+	msleep(ms);
+	disk_end(bd->rq);
+	mutex_unlock(&disk_lock);
+	return BLK_STS_OK;
+}
+
+static const struct blk_mq_ops disk_ops = { .queue_rq = disk_serve };
+static const struct block_device_operations disk_fops = {
+	.owner = THIS_MODULE
+};
+static struct blk_mq_tag_set disk_tags = {
+	.ops = &disk_ops,
+	.nr_hw_queues = 1,
+	.queue_depth = 64,
+	.numa_node = NUMA_NO_NODE,
+	.flags = BLK_MQ_F_BLOCKING,
+};
+
+static int __init disk_init(void)
+{
+	int rc = blk_mq_alloc_tag_set(&disk_tags);
+
+	if (rc)
+		return rc;
+	disk = blk_mq_alloc_disk(&disk_tags, NULL, NULL);
+	if (IS_ERR(disk)) {
+		rc = PTR_ERR(disk);
+		goto no_disk;
+	}
+	disk->fops = &disk_fops;
+	/* what it does not hold it need not be asked for */
+	disk->flags |= GENHD_FL_NO_PART;
+	strscpy(disk->disk_name, "slow0", sizeof(disk->disk_name));
+	set_capacity(disk, 2048);
+	rc = add_disk(disk);
+	if (!rc)
+		return 0;
+	put_disk(disk);
+no_disk:
+	blk_mq_free_tag_set(&disk_tags);
+	return rc;
+}
+
+static void __exit disk_exit(void)
+{
+	del_gendisk(disk);
+	put_disk(disk);
+	blk_mq_free_tag_set(&disk_tags);
+}
+
+module_init(disk_init);
+module_exit(disk_exit);
+MODULE_DESCRIPTION("A slow disk for a test");
+MODULE_LICENSE("GPL");
