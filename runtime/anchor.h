@@ -516,10 +516,12 @@ extern const char stapwatch_needs_a_stap_that_calls_perf_event_release_kernel[];
 #define SW_HAS_BRANCHES 0
 #define SW_HAS_LATENCY 0
 #define SW_HAS_IMAGES 0
+#define SW_HAS_UNWOUND 0
 #define SW_USES_OF_SAMPLES						\
 	(SW_HAS_KSTACKS * SW_KSTACKS | SW_HAS_USTACKS * SW_USTACKS |	\
 	 SW_HAS_TRACE * SW_TRACES | SW_HAS_BRANCHES * SW_BRANCHES |	\
-	 SW_HAS_LATENCY * SW_LATENCIES | SW_HAS_IMAGES * SW_IMAGES)
+	 SW_HAS_LATENCY * SW_LATENCIES | SW_HAS_IMAGES * SW_IMAGES |	\
+	 SW_HAS_UNWOUND * SW_UNWOUND)
 
 #define perf_event_create_kernel_counter(attr, cpu, task, handler, data) ({ \
 	struct perf_event *e_;						\

@@ -99,7 +99,7 @@ static int sw_profile_begin(unsigned int uses)
 
 	sw_profile.uses = uses;
 	sw_profile_seed();
-	if (uses & (SW_KSTACKS | SW_USTACKS))
+	if (uses & (SW_KSTACKS | SW_USTACKS | SW_UNWOUND))
 		rc = sw_profile_stacks();
 	if (!rc && (uses & (SW_TRACES | SW_IMAGES)))
 		rc = sw_profile_trace(uses);
@@ -115,7 +115,7 @@ static int sw_profile_begin(unsigned int uses)
  */
 static void sw_profile_end(void)
 {
-	int refused;
+	int refused, in_nmi;
 
 	mutex_lock(&sw_profile.lock);
 	refused = sw_profile.stacks_mem ?
@@ -123,6 +123,10 @@ static void sw_profile_end(void)
 	if (refused)
 		_stp_warn("stapwatch: a stack found no room %d times; -G stapwatch_stacks=N makes it (now %d)\n",
 			  refused, sw_profile.stacks.max);
+	in_nmi = atomic_xchg(&sw_profile.unwound_in_nmi, 0);
+	if (in_nmi)
+		_stp_warn("stapwatch: a stack was to be unwound in an NMI %d times, and was not; ustack_id() works there\n",
+			  in_nmi);
 	sw_profile_release();
 	mutex_unlock(&sw_profile.lock);
 }

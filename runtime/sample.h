@@ -31,6 +31,7 @@
 #define SW_BRANCHES 8
 #define SW_LATENCIES 16
 #define SW_IMAGES 32
+#define SW_UNWOUND 64
 
 /* One perf probe of the script's */
 struct sw_sampler {
@@ -51,8 +52,9 @@ struct sw_sample {
 	struct pt_regs *regs;
 	u32 kstack;
 	u32 ustack;
+	u32 unwound;		/* the latter by SystemTap's unwinder */
 	u16 flags;		/* TRACE_NO_... */
-	bool has_stacks;
+	u8 has;			/* SW_KSTACKS, SW_USTACKS, SW_UNWOUND */
 	bool full;		/* the buffer had no room for it */
 };
 
@@ -66,6 +68,7 @@ static struct {
 	void *stacks_mem;
 	__typeof__(&perf_callchain) callchain;
 	u16 max_frames;
+	atomic_t unwound_in_nmi;
 	/* what stands in struct context, which is not known here */
 	size_t busy_offset;
 } sw_profile = { .lock = __MUTEX_INITIALIZER(sw_profile.lock) };
@@ -137,8 +140,8 @@ static u32 sw_stack_number(struct sw_sample *s, const u64 *ip, unsigned int nr,
 }
 
 /* Each part begins with a mark of what it is. */
-static void
-sw_capture_parts(struct sw_sample *s, const u64 *ip, unsigned int nr)
+static void sw_capture_parts(struct sw_sample *s, const u64 *ip,
+			     unsigned int nr, unsigned int which)
 {
 	unsigned int i, from, flags, marks = 0;
 
@@ -151,24 +154,24 @@ sw_capture_parts(struct sw_sample *s, const u64 *ip, unsigned int nr)
 		/* there is one limit for both */
 		flags = i - marks < sw_profile.max_frames ? 0
 							  : TRACE_STACK_CUT;
-		if (mark == PERF_CONTEXT_KERNEL)
+		if (mark == PERF_CONTEXT_KERNEL && which & SW_KSTACKS)
 			s->kstack = sw_stack_number(s, ip + from, i - from,
 						    flags);
-		else if (mark == PERF_CONTEXT_USER)
+		else if (mark == PERF_CONTEXT_USER && which & SW_USTACKS)
 			s->ustack = sw_stack_number(s, ip + from, i - from,
 						    flags | TRACE_STACK_USER);
 	}
 }
 
 /*
- * Both stacks of the sample, as perf itself unwinds them: by what the kernel
+ * The stacks of the sample, as perf itself unwinds them: by what the kernel
  * has for its own, by frame pointers in user space, without waiting for a page.
  */
-static noinline void sw_capture(struct sw_sample *s)
+static noinline void sw_capture(struct sw_sample *s, unsigned int which)
 {
 	const struct perf_callchain_entry *chain;
 
-	s->has_stacks = true;
+	s->has |= which;
 	rcu_read_lock();
 	if (s->data->sample_flags & PERF_SAMPLE_CALLCHAIN)
 		chain = s->data->callchain;
@@ -176,22 +179,47 @@ static noinline void sw_capture(struct sw_sample *s)
 		chain = ibt_wrapper(const struct perf_callchain_entry *,
 				    sw_profile.callchain(s->event, s->regs));
 	if (chain)
-		sw_capture_parts(s, chain->ip, chain->nr);
+		sw_capture_parts(s, chain->ip, chain->nr, which);
 	rcu_read_unlock();
 }
 
 static __always_inline u32 sw_sample_kstack(struct sw_sample *s)
 {
-	if (!s->has_stacks)
-		sw_capture(s);
+	if (!(s->has & SW_KSTACKS))
+		sw_capture(s, SW_KSTACKS | SW_USTACKS);
 	return s->kstack;
 }
 
 static __always_inline u32 sw_sample_ustack(struct sw_sample *s)
 {
-	if (!s->has_stacks)
-		sw_capture(s);
+	if (!(s->has & SW_USTACKS))
+		sw_capture(s, SW_KSTACKS | SW_USTACKS);
 	return s->ustack;
+}
+
+/* It reads the user's memory in ways that are not for an NMI. */
+static bool __maybe_unused sw_can_unwind(void)
+{
+	if (!in_nmi())
+		return true;
+	atomic_inc(&sw_profile.unwound_in_nmi);
+	return false;
+}
+
+/*
+ * What SystemTap's unwinder has found.
+ * @full: there was no room for more
+ */
+static u32 __maybe_unused
+sw_unwound(struct sw_sample *s, const unsigned long *pc, unsigned int nr,
+	   bool full)
+{
+	BUILD_BUG_ON(sizeof(*pc) != sizeof(u64));
+	s->has |= SW_UNWOUND;
+	s->unwound = sw_stack_number(s, (const u64 *)pc, nr,
+				     TRACE_STACK_USER |
+				     (full ? TRACE_STACK_CUT : 0));
+	return s->unwound;
 }
 
 /* ---- the overflow */
@@ -378,7 +406,7 @@ sw_sample_record(struct sw_sample *s, struct sw_trace_cpu *t)
 		sw_trace.counts = counts;
 	r->nr_branches = branches;
 	r->kstack = s->kstack;
-	r->ustack = s->ustack;
+	r->ustack = s->has & SW_UNWOUND ? s->unwound : s->ustack;
 	more = r->more;
 	if (has & TRACE_HAS_ADDR)
 		*more++ = s->data->addr;
@@ -401,10 +429,14 @@ sw_sample_record(struct sw_sample *s, struct sw_trace_cpu *t)
 static noinline u64 sw_sample_write(struct sw_sample *s)
 {
 	struct sw_trace_cpu *t = this_cpu_ptr(&sw_trace_cpus);
+	unsigned int lacks = sw_profile.uses & (SW_KSTACKS | SW_USTACKS) &
+			     ~s->has;
 	unsigned long flags;
 
-	if (!s->has_stacks && (sw_profile.uses & (SW_KSTACKS | SW_USTACKS)))
-		sw_capture(s);
+	if (s->has & SW_UNWOUND)
+		lacks &= ~SW_USTACKS;
+	if (lacks)
+		sw_capture(s, lacks);
 	this_cpu_inc(sw_trace_cpus.taken);
 	local_irq_save(flags);
 	if (!sw_trace_enter(t)) {
@@ -456,6 +488,27 @@ static void sw_trace_put_events(void)
 		v_ = sw_sample_##field(s_);				\
 	(s64)v_; })
 #define SW_SAMPLE(field) SW_SAMPLE_AS("sample_" #field, field)
+
+/*
+ * The user's stack by SystemTap's unwinder.  Who asks for the outermost frame
+ * that there can be finds them all where that keeps them, with a 0 behind the
+ * last if there was one.
+ */
+#define SW_SAMPLE_UNWOUND(name) ({					\
+	struct sw_sample *s_ = this_cpu_read(sw_sample);		\
+	u64 v_ = 0;							\
+									\
+	if (CONTEXT->probe_type != stp_probe_type_perf || !s_) {	\
+		CONTEXT->last_error = "stapwatch: " name "() is for the handlers of perf probes"; \
+	} else if (sw_can_unwind()) {					\
+		bool full_ = _stp_stack_user_get(CONTEXT, MAXBACKTRACE - 1); \
+		struct stp_unwind_cache *u_ = &CONTEXT->uwcache_user;	\
+									\
+		v_ = sw_unwound(s_, u_->pc,				\
+				full_ ? MAXBACKTRACE : u_->depth - 1,	\
+				full_);					\
+	}								\
+	(s64)v_; })
 
 #define SW_NO_LATENCY "; it takes an event by which the PMU samples loads, as cpu/mem-loads,ldlat=30/P (x86 PEBS)"
 #define SW_NO_BRANCHES "; it takes an event of a PMU that records them (x86 LBR, arm64 BRBE)"

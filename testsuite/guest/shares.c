@@ -8,8 +8,8 @@
  *	shares first CPU N	on that CPU, before nearly all else
  *
  * Prints where each function begins, for who looks at samples: "function NAME
- * ADDRESS", in the order of addresses, and "pid N".  Compile with frame pointers
- * and without reordering.
+ * ADDRESS", in the order of addresses, and "pid N".  Compile with frame pointers,
+ * or for WITHOUT_FRAMES without, and without reordering.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -27,7 +27,9 @@
 /* Two instructions a turn.  Who asks for its frame's address has a frame. */
 static inline __attribute__((always_inline)) void spin(unsigned long turns)
 {
+#ifndef WITHOUT_FRAMES
 	asm volatile("" : : "r"(__builtin_frame_address(0)));
+#endif
 #ifdef __x86_64__
 	asm volatile("1: dec %0\n\tjnz 1b" : "+r"(turns));
 #else
