@@ -384,7 +384,8 @@ sw_sampling_create(const struct perf_event_attr *given, int cpu,
 		return ERR_PTR(-E2BIG);
 	}
 	if (!s)
-		s = sw_sampler_new(given, &attr, ev->name, handler);
+		s = sw_sampler_new(given, &attr, ev->name, ev->random,
+				   handler);
 	sw_sampler_describe(&attr);
 	e = sw_sampler_create(s, &attr, cpu, task,
 			      given->type == SW_SAMPLING_TABLE &&

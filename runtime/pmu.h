@@ -68,6 +68,7 @@ struct sw_event {
 	/* where it is sampled */
 	u64 sample_type;
 	s64 period;		/* samples a second, if negative */
+	u64 random;		/* the mask of what is added; 0: not given */
 };
 
 /*

@@ -195,7 +195,7 @@ sw_sampler_of(const struct perf_event_attr *given)
 static struct sw_sampler *
 sw_sampler_new(const struct perf_event_attr *given,
 	       const struct perf_event_attr *attr, const char *name,
-	       perf_overflow_handler_t handler)
+	       u64 random, perf_overflow_handler_t handler)
 {
 	struct sw_sampler *s = &sw_profile.samplers[sw_profile.nr];
 
@@ -207,6 +207,7 @@ sw_sampler_new(const struct perf_event_attr *given,
 		.hz = attr->freq,
 		.is_timer = sw_is_timer(attr),
 		.precise = -1,
+		.random = random ?: sw_profile_config.random_mask,
 	};
 	/* a timer's frequency is a period to perf */
 	if (!attr->freq)

@@ -43,6 +43,7 @@ struct sw_sampler {
 	bool is_timer;
 	s8 precise;		/* what the PMU takes; -1: not tried yet */
 	u64 period;		/* 0: perf changes it */
+	u64 random;		/* the mask of what is added to it */
 };
 
 struct sw_sample {
@@ -112,14 +113,13 @@ static bool sw_is_timer(const struct perf_event_attr *attr)
 static __always_inline void sw_next_period(struct sw_sample *s)
 {
 	struct hw_perf_event *hw = &s->event->hw;
-	u64 period = s->sampler->period;
+	u64 period = s->sampler->period, random = s->sampler->random;
 
-	if (!period || likely(!(sw_profile_config.random_mask |
-				sw_profile_config.long_period)))
+	if (!period || likely(!(random | sw_profile_config.long_period)))
 		return;
 	if (s->full && sw_profile_config.long_period)
 		period = sw_profile_config.long_period;
-	period += sw_random_next() & sw_profile_config.random_mask;
+	period += sw_random_next() & random;
 	hw->sample_period = period;
 	/* of a timer perf itself does not keep it */
 	if (s->sampler->is_timer)

@@ -73,17 +73,24 @@ int event_resolve(const char *text, const char *pmu, struct event *ev,
 		  char *why, size_t size);
 void event_free(struct event *ev);
 
+/* The parts of pmu_profile("event:period[,option...]") */
+struct event_profile {
+	char *event;		/* with raw settings; the options user and
+				 * kernel become modifiers of it */
+	uint64_t period;	/* with freq set the samples a second */
+	bool freq;
+	int precise;		/* precise_ip that is asked for, or -1 */
+	uint64_t random;	/* the mask of what is added; 0: not given */
+};
+
 /**
- * event_profile_split - the parts of pmu_profile("event:period[,option...]")
+ * event_profile_split - take apart what stands in pmu_profile("...")
  * @text: the string
- * @event: the event's part, with raw settings; to be freed.  The options user
- *	and kernel become modifiers of it.
- * @period: the period, or with @freq set the samples a second
- * @attr_precise: precise_ip that an option asks for, or -1
+ * @parts: @parts->event is to be freed
  *
  * Return: 0, or -1 with @why said
  */
-int event_profile_split(const char *text, char **event, uint64_t *period,
-			bool *freq, int *attr_precise, char *why, size_t size);
+int event_profile_split(const char *text, struct event_profile *parts,
+			char *why, size_t size);
 
 #endif

@@ -18,9 +18,7 @@ struct profile {
 	struct buf event;
 	struct buf settings;
 	struct buf modifiers;
-	uint64_t period;
-	bool freq;
-	int precise;		/* -1: not given */
+	struct event_profile parts;
 	struct buf *why;
 };
 
@@ -53,16 +51,16 @@ static int read_period(struct profile *p, const char *s, size_t len)
 			digits = len - 1;
 		}
 	}
-	if (!event_number(s, digits, 10, &p->period) ||
-	    p->period > INT64_MAX / times) {
+	if (!event_number(s, digits, 10, &p->parts.period) ||
+	    p->parts.period > INT64_MAX / times) {
 		buf_puts(p->why, "period ");
 		event_quote(p->why, s, len);
 		buf_puts(p->why, " is not a decimal number of at most 63 bits,"
 			 " with k, M or G or without; the form is " FORM);
 		return -1;
 	}
-	p->period *= times;
-	if (!p->period) {
+	p->parts.period *= times;
+	if (!p->parts.period) {
 		buf_puts(p->why, "the period is 0; it must be at least 1");
 		return -1;
 	}
@@ -124,11 +122,31 @@ static int read_precise(struct profile *p, const char *s, size_t len)
 		buf_puts(p->why, " is not a number from 0 to 3");
 		return -1;
 	}
-	if (p->precise >= 0) {
+	if (p->parts.precise >= 0) {
 		buf_puts(p->why, "option precise stands there twice");
 		return -1;
 	}
-	p->precise = value;
+	p->parts.precise = value;
+	return 0;
+}
+
+static int read_random(struct profile *p, const char *s, size_t len)
+{
+	uint64_t mask;
+
+	if (!event_number(s, len, 0, &mask) || !mask ||
+	    mask > INT64_MAX - p->parts.period) {
+		buf_puts(p->why, "random=");
+		event_quote(p->why, s, len);
+		buf_puts(p->why, " is not a mask, as 0xffff, of what is added"
+			 " to the period, both together at most 63 bits");
+		return -1;
+	}
+	if (p->parts.random) {
+		buf_puts(p->why, "option random stands there twice");
+		return -1;
+	}
+	p->parts.random = mask;
 	return 0;
 }
 
@@ -139,10 +157,10 @@ static bool is_word(const char *s, size_t len, const char *word)
 
 static int read_option(struct profile *p, const char *s, size_t len)
 {
-	static const char precise[] = "precise=";
+	static const char precise[] = "precise=", random[] = "random=";
 
 	if (is_word(s, len, "hz")) {
-		p->freq = true;
+		p->parts.freq = true;
 	} else if (is_word(s, len, "user")) {
 		buf_puts(&p->modifiers, p->modifiers.len ? ":u" : "u");
 	} else if (is_word(s, len, "kernel")) {
@@ -153,11 +171,13 @@ static int read_option(struct profile *p, const char *s, size_t len)
 	} else if (!strncmp(s, precise, strlen(precise))) {
 		return read_precise(p, s + strlen(precise),
 				    len - strlen(precise));
+	} else if (!strncmp(s, random, strlen(random))) {
+		return read_random(p, s + strlen(random), len - strlen(random));
 	} else {
 		buf_puts(p->why, "option ");
 		event_quote(p->why, s, len);
-		buf_puts(p->why, " is not known; there are precise=0..3, hz,"
-			 " user, kernel and pmc[N]=VALUE");
+		buf_puts(p->why, " is not known; there are precise=0..3,"
+			 " random=MASK, hz, user, kernel and pmc[N]=VALUE");
 		return -1;
 	}
 	return 0;
@@ -176,6 +196,11 @@ static int read_all(struct profile *p, const char *text)
 			return -1;
 		text += len;
 	}
+	if (p->parts.freq && p->parts.random) {
+		buf_puts(p->why, "random= is for a period; with hz the kernel"
+			 " changes that itself");
+		return -1;
+	}
 	return 0;
 }
 
@@ -189,20 +214,18 @@ static void add_modifiers(struct profile *p)
 	buf_puts(&p->event, p->modifiers.s);
 }
 
-int event_profile_split(const char *text, char **event, uint64_t *period,
-			bool *freq, int *attr_precise, char *why, size_t size)
+int event_profile_split(const char *text, struct event_profile *parts,
+			char *why, size_t size)
 {
 	struct buf said = { 0 };
-	struct profile p = { .precise = -1, .why = &said };
+	struct profile p = { .parts.precise = -1, .why = &said };
 	int rc = read_all(&p, text);
 
 	if (!rc) {
 		add_modifiers(&p);
 		buf_add(&p.event, p.settings.s, p.settings.len);
-		*event = buf_take(&p.event);
-		*period = p.period;
-		*freq = p.freq;
-		*attr_precise = p.precise;
+		p.parts.event = buf_take(&p.event);
+		*parts = p.parts;
 	} else {
 		snprintf(why, size, "%s", said.s ? said.s : "");
 	}

@@ -34,6 +34,7 @@ struct native {
 	struct event_attr attr;
 	bool counted;
 	int64_t period;		/* samples a second, if negative */
+	uint64_t random;
 };
 
 struct range {
@@ -280,7 +281,8 @@ static int native_event(struct lowering *l, size_t i, const char *name,
 
 		if (same_attr(&have->attr, attr) &&
 		    have->counted == want->counted &&
-		    have->period == want->period)
+		    have->period == want->period &&
+		    have->random == want->random)
 			return number;
 	}
 	if (n == NATIVE_PER_SCRIPT || number >= NATIVE_MAX) {
@@ -296,10 +298,14 @@ static int native_event(struct lowering *l, size_t i, const char *name,
 		   number);
 	put_string(&l->tail, name);
 	buf_printf(&l->tail, ", %" PRIu32 ", %" PRId64 ", %" PRId64 ", %" PRId64
-		   ", %u, %" PRId64 ", %" PRId64 ") }", attr->type,
+		   ", %u, %" PRId64 ", %" PRId64 ")", attr->type,
 		   (int64_t)attr->config, (int64_t)attr->config1,
 		   (int64_t)attr->config2, attr_flags(attr),
 		   (int64_t)attr->sample_type, want->period);
+	if (want->random)
+		buf_printf(&l->tail, "; __sw_native_random(%u, %" PRIu64 ")",
+			   number, want->random);
+	buf_puts(&l->tail, " }");
 	tail_line(l);
 	if (want->counted) {
 		buf_printf(&l->tail,
@@ -548,6 +554,7 @@ struct sampling {
 	struct event_attr attr;
 	uint64_t period;
 	bool freq;
+	uint64_t random;	/* the mask of what is added to the period */
 };
 
 /* Perf's number for software events. */
@@ -578,23 +585,26 @@ static int read_profile(struct lowering *l, const struct part *part,
 			struct sampling *s)
 {
 	char *text = string_argument(l, part, "pmu_profile"), why[512];
+	struct event_profile parts;
 	struct event ev;
-	int precise;
 	bool ok;
 
 	if (!text)
 		return -1;
-	if (event_profile_split(text, &s->name, &s->period, &s->freq, &precise,
-				why, sizeof(why))) {
+	if (event_profile_split(text, &parts, why, sizeof(why))) {
 		fail(l, part->argument, "%s", why);
 		free(text);
 		return -1;
 	}
 	free(text);
+	s->name = parts.event;
+	s->period = parts.period;
+	s->freq = parts.freq;
+	s->random = parts.random;
 	if (!resolve(l, part->argument, s->name, &ev))
 		return -1;
-	if (precise >= 0)
-		ev.attr.precise_ip = precise;
+	if (parts.precise >= 0)
+		ev.attr.precise_ip = parts.precise;
 	s->attr = ev.attr;
 	ok = can_sample(l, part, &ev);
 	event_free(&ev);
@@ -643,11 +653,15 @@ static int put_sampling(struct lowering *l, size_t i, const struct sampling *s,
 	};
 	int native;
 
-	buf_printf(&l->explain, "\tsampled: %s, %s %" PRIu64 ": ", s->name,
+	buf_printf(&l->explain, "\tsampled: %s, %s %" PRIu64, s->name,
 		   s->freq ? "a second" : "every", s->period);
+	if (s->random)
+		buf_printf(&l->explain, " and what is random under 0x%" PRIx64,
+			   s->random);
+	buf_puts(&l->explain, ": ");
 	explain_attr(l, &s->attr);
 	buf_puts(&l->explain, "\n");
-	if (!process && same_attr(&plain, &s->attr) &&
+	if (!process && !s->random && same_attr(&plain, &s->attr) &&
 	    s->attr.config <= INT64_MAX) {
 		/* which may fail, and then the runtime says what would not */
 		if (!l->sampling && plain.type != TYPE_SOFTWARE) {
@@ -663,6 +677,7 @@ static int put_sampling(struct lowering *l, size_t i, const struct sampling *s,
 	native = native_event(l, i, s->name, &(struct native) {
 		.attr = s->attr,
 		.period = s->freq ? -(int64_t)s->period : (int64_t)s->period,
+		.random = s->random,
 	});
 	if (native < 0)
 		return -1;

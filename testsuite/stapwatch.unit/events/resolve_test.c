@@ -87,34 +87,30 @@ static void resolve(const char *pmu, const char *text, bool with_text)
 static void split(const char *text)
 {
 	char why[WHY_SIZE] = "";
-	uint64_t period;
-	int precise;
-	char *event;
-	bool freq;
+	struct event_profile p;
 
-	if (event_profile_split(text, &event, &period, &freq, &precise, why,
-				sizeof(why))) {
+	if (event_profile_split(text, &p, why, sizeof(why))) {
 		printf("error: %s\n", why);
 		return;
 	}
-	printf("%s %llu%s", event, (unsigned long long)period,
-	       freq ? " hz" : "");
-	if (precise >= 0)
-		printf(" precise %d", precise);
+	printf("%s %llu%s", p.event, (unsigned long long)p.period,
+	       p.freq ? " hz" : "");
+	if (p.precise >= 0)
+		printf(" precise %d", p.precise);
+	if (p.random)
+		printf(" random 0x%llx", (unsigned long long)p.random);
 	putchar('\n');
-	free(event);
+	free(p.event);
 }
 
 /* Nothing may come of these but an end. */
 static void mutate(const char *text, unsigned long long seed)
 {
 	static const char bytes[] = ":/,=.[]_-0x9ukpr \xff\x01";
-	char why[WHY_SIZE], copy[256], *event;
+	char why[WHY_SIZE], copy[256];
+	struct event_profile p;
 	unsigned int i, cuts;
 	struct event ev;
-	uint64_t period;
-	int precise;
-	bool freq;
 
 	for (i = 0; i < 500; i++) {
 		snprintf(copy, sizeof(copy), "%s", text);
@@ -126,9 +122,8 @@ static void mutate(const char *text, unsigned long long seed)
 		if (!event_resolve(copy, i & 1 ? "skx" : NULL, &ev, why,
 				   sizeof(why)))
 			event_free(&ev);
-		if (!event_profile_split(copy, &event, &period, &freq, &precise,
-					 why, sizeof(why)))
-			free(event);
+		if (!event_profile_split(copy, &p, why, sizeof(why)))
+			free(p.event);
 	}
 	puts("done");
 }

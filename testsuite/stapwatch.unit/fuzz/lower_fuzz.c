@@ -142,10 +142,7 @@ static void try_event(const char *text)
 {
 	struct event ev;
 	char why[200] = "";
-	char *event;
-	uint64_t period;
-	bool freq;
-	int precise;
+	struct event_profile p;
 
 	if (event_resolve(text, NULL, &ev, why, sizeof(why))) {
 		ensure(*why && !strchr(why, '\n'));
@@ -153,13 +150,13 @@ static void try_event(const char *text)
 		ensure(ev.name);
 		event_free(&ev);
 	}
-	if (event_profile_split(text, &event, &period, &freq, &precise, why,
-				sizeof(why))) {
+	if (event_profile_split(text, &p, why, sizeof(why))) {
 		ensure(*why && !strchr(why, '\n'));
 	} else {
-		ensure(event && period);
-		ensure(precise >= -1 && precise <= 3);
-		free(event);
+		ensure(p.event && p.period);
+		ensure(p.precise >= -1 && p.precise <= 3);
+		ensure(p.random <= INT64_MAX - p.period);
+		free(p.event);
 	}
 }
 
