@@ -12,7 +12,7 @@
 #include <linux/percpu.h>
 #include <linux/smp.h>
 
-extern void (*nmi_mark_hook)(void);
+extern void (*nmi_mark_hook)(struct pt_regs *regs);
 
 struct contexts {
 	struct task_struct *thread;
@@ -25,12 +25,12 @@ static DEFINE_PER_CPU(struct contexts, contexts);
 /* preemption is off */
 static void call_hook(unsigned int times)
 {
-	void (*hook)(void);
+	void (*hook)(struct pt_regs *regs);
 
 	while (times--) {
 		hook = READ_ONCE(nmi_mark_hook);
 		if (hook)
-			hook();
+			hook(NULL);
 	}
 }
 

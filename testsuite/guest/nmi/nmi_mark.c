@@ -8,15 +8,15 @@
 #include <linux/nmi.h>
 #include <asm/nmi.h>
 
-void (*nmi_mark_hook)(void);
+void (*nmi_mark_hook)(struct pt_regs *regs);
 EXPORT_SYMBOL_GPL(nmi_mark_hook);
 
 static int nmi_mark(unsigned int type, struct pt_regs *regs)
 {
-	void (*hook)(void) = READ_ONCE(nmi_mark_hook);
+	void (*hook)(struct pt_regs *regs) = READ_ONCE(nmi_mark_hook);
 
 	if (hook)
-		hook();
+		hook(regs);
 	return NMI_HANDLED;
 }
 
