@@ -9,7 +9,7 @@ AC_ARG_WITH([libdw],
 sw_libdw=none LIBDW_CPPFLAGS= LIBDW_LIBS=
 AS_IF([test "$with_libdw" = no], [sw_libdw='not wanted'],
   [AC_CHECK_HEADER([elfutils/libdwelf.h],
-     [AC_CHECK_LIB([dw], [dwelf_elf_gnu_build_id],
+     [AC_CHECK_LIB([dw], [dwelf_elf_begin],
 	[sw_libdw=yes LIBDW_CPPFLAGS=-DHAVE_LIBDW LIBDW_LIBS='-ldw -lelf'], [],
 	[-lelf])])])
 AS_IF([test "$sw_libdw" = none],

@@ -13,7 +13,8 @@
  *
  *   sw_image_on_*()	kprobes: in task context, preemption off; the mm is
  *			locked or is the task's own.  They do not sleep.
- *   sw_image_finish()	the trace's work item: reads the file's build-id
+ *   sw_image_finish()	the trace's work item: reads the file's build-id, and
+ *			where a module's sections are
  *   sw_images_work()	a work item: takes each mm's lock for a moment, and none
  *			of the trace's meanwhile
  *   sw_images_start(), sw_images_stop()	sleepable
@@ -45,8 +46,8 @@
 /* Notes that are looked through, at most. */
 #define SW_NOTES_MAX 4096
 #define SW_PHDRS_MAX 64
-/* Of one process's maps that are gathered while its mm is locked. */
-#define SW_MAPS_BYTES (64 << 10)
+/* Of one process's maps that are gathered while its mm is locked, or modules. */
+#define SW_MAPS_BYTES (256 << 10)
 
 static DEFINE_PER_CPU(char *, sw_image_path);
 
@@ -153,10 +154,92 @@ static bool sw_module_build_id(const char *name, u8 *id)
 	return n > 0 && sw_build_id_in_notes(notes, n, id);
 }
 
+/* ---- modules' sections, as the kernel shows them: sleepable */
+
+struct sw_sections {
+	struct dir_context dir;
+	struct trace_section *to;
+	unsigned int nr;
+};
+
+/* Some kernels want true to go on, and others 0. */
+typedef __typeof__(((filldir_t)NULL)(NULL, NULL, 0, 0, 0, 0)) sw_filldir_ret;
+#define SW_GO_ON __builtin_types_compatible_p(sw_filldir_ret, bool)
+
+static sw_filldir_ret
+sw_section_name(struct dir_context *dir, const char *name, int len, loff_t pos,
+		u64 ino, unsigned int type)
+{
+	struct sw_sections *s = container_of(dir, struct sw_sections, dir);
+
+	/* what runs once the module is there; data is never run */
+	if (s->nr < TRACE_SECTIONS && len < sizeof(s->to->name) &&
+	    strnstr(name, "text", len) && strncmp(name, ".init.", 6))
+		memcpy(s->to[s->nr++].name, name, len);
+	return SW_GO_ON;
+}
+
+static u64 sw_section_addr(const char *module, const char *section)
+{
+	char path[sizeof("/sys/module//sections/") + MODULE_NAME_LEN +
+		  sizeof(((struct trace_section *)0)->name)];
+	char text[32] = "";
+	struct file *file;
+	loff_t pos = 0;
+	u64 addr = 0;
+
+	snprintf(path, sizeof(path), "/sys/module/%s/sections/%s", module,
+		 section);
+	file = filp_open(path, O_RDONLY, 0);
+	if (IS_ERR(file))
+		return 0;
+	if (kernel_read(file, text, sizeof(text) - 1, &pos) > 0 &&
+	    kstrtou64(strim(text), 0, &addr))
+		addr = 0;
+	filp_close(file, NULL);
+	return addr;
+}
+
+static struct trace_section *sw_module_sections(struct trace_module *m)
+{
+	return (void *)m + m->r.size -
+	       TRACE_SECTIONS * sizeof(struct trace_section);
+}
+
+/* Return: are there any? */
+static bool sw_module_find_sections(struct trace_module *m)
+{
+	char path[sizeof("/sys/module//sections") + MODULE_NAME_LEN];
+	struct sw_sections s = {
+		.dir.actor = sw_section_name,
+		.to = sw_module_sections(m),
+	};
+	unsigned int i, nr = 0;
+	struct file *file;
+
+	snprintf(path, sizeof(path), "/sys/module/%s/sections", m->name);
+	file = filp_open(path, O_RDONLY | O_DIRECTORY, 0);
+	if (IS_ERR(file))
+		return false;
+	iterate_dir(file, &s.dir);
+	filp_close(file, NULL);
+	for (i = 0; i < s.nr; i++) {
+		s.to[i].addr = sw_section_addr(m->name, s.to[i].name);
+		if (s.to[i].addr - m->addr < m->len)
+			s.to[nr++] = s.to[i];
+	}
+	memset(s.to + nr, 0, (TRACE_SECTIONS - nr) * sizeof(*s.to));
+	return nr;
+}
+
 static void sw_image_finish_module(struct trace_module *m)
 {
-	if (m->flags & SW_MODULE_IS_NEW)
-		m->flags = sw_module_build_id(m->name, m->build_id);
+	if (!(m->flags & SW_MODULE_IS_NEW))
+		return;
+	m->flags = sw_module_build_id(m->name, m->build_id) ?
+		   TRACE_MODULE_BUILD_ID : 0;
+	if (sw_module_find_sections(m))
+		m->flags |= TRACE_MODULE_SECTIONS;
 }
 
 /**
@@ -546,7 +629,8 @@ static u64 sw_module_text(const struct module *mod, u64 *len)
 
 static u32 sw_module_size(const struct module *mod)
 {
-	return ALIGN(sizeof(struct trace_module) + strlen(mod->name) + 1, 8);
+	return ALIGN(sizeof(struct trace_module) + strlen(mod->name) + 1, 8) +
+	       TRACE_SECTIONS * sizeof(struct trace_section);
 }
 
 /* All but the record's head. */
@@ -588,9 +672,12 @@ static void sw_images_of_modules(struct sw_maps *maps)
 	sw_trace_hold();
 	rcu_read_lock();
 	list_for_each_entry_rcu(mod, all, list) {
-		if (mod->state == MODULE_STATE_UNFORMED ||
-		    maps->used + sw_module_size(mod) > SW_MAPS_BYTES)
+		if (mod->state == MODULE_STATE_UNFORMED)
 			continue;
+		if (maps->used + sw_module_size(mod) > SW_MAPS_BYTES) {
+			this_cpu_inc(sw_trace_cpus.other_lost);
+			continue;
+		}
 		m = (void *)(maps->bytes + maps->used);
 		m->r = sw_trace_header(TRACE_MODULE, sw_module_size(mod));
 		sw_module_fill(m, mod);

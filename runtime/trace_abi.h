@@ -187,13 +187,23 @@ struct trace_mmap {
 	char path[];
 };
 
+#define TRACE_MODULE_BUILD_ID 1
+#define TRACE_MODULE_SECTIONS 2		/* it ends in TRACE_SECTIONS of them */
+#define TRACE_SECTIONS 8
+
+/* Where a part of a module's file is loaded; without a name: there is none. */
+struct trace_section {
+	uint64_t addr;
+	char name[24];
+};
+
 struct trace_module {
 	struct trace_record r;
 	uint64_t addr;			/* of its text */
 	uint64_t len;
 	uint8_t build_id[TRACE_BUILD_ID];
-	uint32_t flags;			/* 1: it has a build_id */
-	char name[];
+	uint32_t flags;
+	char name[];			/* and then its sections */
 };
 
 struct trace_round {

@@ -22,8 +22,11 @@
 
 #include "build_id.h"
 #include "kallsyms.h"
+#include "module_file.h"
 
 struct elf_file {
+	Dwfl_Callbacks callbacks;
+	char *debug_dirs;	/* as elfutils has them */
 	Dwfl *dwfl;
 	Dwfl_Module *mod;
 	Elf *elf;
@@ -31,13 +34,29 @@ struct elf_file {
 	bool by_address;	/* the kernel's: offsets are addresses */
 	uint64_t shift;		/* to take from these */
 	bool only_debug;	/* its program headers are not to be trusted */
+	int fd;			/* a module's, until elfutils takes it */
+	const struct trace_section *sections;	/* a module's, or NULL */
 };
 
-static const Dwfl_Callbacks callbacks = {
-	.find_elf = dwfl_build_id_find_elf,
-	.find_debuginfo = dwfl_standard_find_debuginfo,
-	.section_address = dwfl_offline_section_address,
-};
+static void set_callbacks(struct elf_file *f, const char *root)
+{
+	struct buf dirs = { 0 };
+	char *whole;
+
+	f->callbacks = (Dwfl_Callbacks) {
+		.find_elf = dwfl_build_id_find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.section_address = dwfl_offline_section_address,
+	};
+	/* it takes no directories relative to this one */
+	whole = root ? realpath(root, NULL) : NULL;
+	if (!whole)
+		return;
+	buf_printf(&dirs, ":.debug:%s/usr/lib/debug:/usr/lib/debug", whole);
+	free(whole);
+	f->debug_dirs = buf_take(&dirs);
+	f->callbacks.debuginfo_path = &f->debug_dirs;
+}
 
 /* ---- which file */
 
@@ -67,7 +86,7 @@ static void check_build_id(struct search *s, int fd, bool *same)
 	ssize_t len;
 	Elf *elf;
 
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	elf = dwelf_elf_begin(fd);
 	len = elf ? dwelf_elf_gnu_build_id(elf, &bits) : -1;
 	if (len > 0)
 		memcpy(id, bits, len < TRACE_BUILD_ID ? len : TRACE_BUILD_ID);
@@ -229,7 +248,8 @@ static int try_vdso(struct search *s, struct buf *path)
 	return -1;
 }
 
-static int try_kernel(struct search *s, struct buf *path)
+static int try_kernel_below(struct search *s, const char *root,
+			    struct buf *path)
 {
 	static const char *const places[] = {
 		"/usr/lib/debug/boot/vmlinux-%s",
@@ -239,19 +259,65 @@ static int try_kernel(struct search *s, struct buf *path)
 	size_t i;
 	int fd;
 
-	if (!has_build_id(s->image) || !s->head->stext) {
-		because(s, "the trace does not say which kernel it is of");
-		return -1;
-	}
 	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		path->len = 0;
+		buf_puts(path, root);
 		buf_printf(path, places[i], s->head->release);
 		fd = try_path(s, path->s);
 		if (fd >= 0)
 			return fd;
 	}
-	because(s, "no vmlinux of it was found");
 	return -1;
+}
+
+static int try_kernel(struct search *s, struct buf *path)
+{
+	int fd = -1;
+
+	if (!has_build_id(s->image) || !s->head->stext) {
+		because(s, "the trace does not say which kernel it is of");
+		return -1;
+	}
+	if (s->root)
+		fd = try_kernel_below(s, s->root, path);
+	if (fd < 0)
+		fd = try_kernel_below(s, "", path);
+	if (fd < 0)
+		because(s, "no vmlinux of it was found");
+	return fd;
+}
+
+struct module_search {
+	struct search *search;
+	struct buf *path;
+};
+
+static int try_module_path(void *arg, const char *path)
+{
+	struct module_search *m = arg;
+
+	m->path->len = 0;
+	buf_puts(m->path, path);
+	return try_path(m->search, path);
+}
+
+static int try_module(struct search *s, struct buf *path)
+{
+	struct module_search m = { s, path };
+	int fd = -1;
+
+	if (!has_build_id(s->image)) {
+		because(s, "the trace does not have its build-id");
+		return -1;
+	}
+	because(s, "no file of it was found below /lib/modules");
+	if (s->root)
+		fd = module_file_find(s->root, s->head->release,
+				      s->image->path, try_module_path, &m);
+	if (fd < 0)
+		fd = module_file_find("", s->head->release, s->image->path,
+				      try_module_path, &m);
+	return fd;
 }
 
 /* ---- by build-id alone */
@@ -272,10 +338,10 @@ static void put_path(struct buf *path, int fd)
  * Below /usr/lib/debug, or from debuginfod.  *only_debug: it is what was taken
  * from the file, not the file.
  */
-static int find_by_build_id(const struct image *im, struct buf *path,
-			    bool *only_debug)
+static int find_by_build_id(struct elf_file *f, const struct image *im,
+			    struct buf *path)
 {
-	Dwfl *dwfl = dwfl_begin(&callbacks);
+	Dwfl *dwfl = dwfl_begin(&f->callbacks);
 	Dwfl_Module *mod = NULL;
 	char *name = NULL;
 	void **userdata;
@@ -290,7 +356,7 @@ static int find_by_build_id(const struct image *im, struct buf *path,
 				 NULL);
 		fd = dwfl_build_id_find_elf(mod, userdata, im->path, 0x1000,
 					    &name, &elf);
-		*only_debug = fd < 0;
+		f->only_debug = fd < 0;
 		if (fd < 0)
 			fd = dwfl_build_id_find_debuginfo(mod, userdata,
 					im->path, 0x1000, NULL, NULL, 0, &name);
@@ -304,13 +370,14 @@ static int find_by_build_id(const struct image *im, struct buf *path,
 	return fd;
 }
 
-static int find_file(struct search *s, struct buf *path, bool *only_debug)
+static int find_file(struct elf_file *f, struct search *s, struct buf *path)
 {
 	int fd;
 
-	*only_debug = false;
 	if (s->image->kind == IMAGE_KERNEL)
 		fd = try_kernel(s, path);
+	else if (s->image->kind == IMAGE_MODULE)
+		fd = try_module(s, path);
 	else if (s->image->kind == IMAGE_VDSO)
 		fd = try_vdso(s, path);
 	else
@@ -321,7 +388,7 @@ static int find_file(struct search *s, struct buf *path, bool *only_debug)
 	}
 	if (!has_build_id(s->image))
 		return -1;
-	fd = find_by_build_id(s->image, path, only_debug);
+	fd = find_by_build_id(f, s->image, path);
 	if (fd >= 0)
 		buf_printf(s->why, "; its symbols are of %s", path->s);
 	return fd;
@@ -345,18 +412,89 @@ static bool find_stext(struct elf_file *f, uint64_t *addr)
 	return false;
 }
 
+/* ---- a kernel's module: sections, each of which lies somewhere */
+
+static int give_file(Dwfl_Module *mod, void **userdata, const char *name,
+		     Dwarf_Addr base, char **file_name, Elf **elf)
+{
+	struct elf_file *f = *userdata;
+	const int fd = f->fd;
+
+	(void)mod;
+	(void)name;
+	(void)base;
+	(void)elf;
+	f->fd = -1;
+	*file_name = xstrdup(f->path);
+	return fd;
+}
+
+static bool loaded_at(const struct elf_file *f, const char *section,
+		      uint64_t *addr)
+{
+	const struct trace_section *s = f->sections;
+	unsigned int i;
+
+	for (i = 0; i < TRACE_SECTIONS && *s[i].name; i++) {
+		if (strcmp(s[i].name, section))
+			continue;
+		*addr = s[i].addr;
+		return true;
+	}
+	return false;
+}
+
+static int section_address(Dwfl_Module *mod, void **userdata, const char *name,
+			   Dwarf_Addr base, const char *section,
+			   GElf_Word number, const GElf_Shdr *header,
+			   Dwarf_Addr *addr)
+{
+	uint64_t at = -1;
+
+	(void)mod;
+	(void)name;
+	(void)base;
+	(void)number;
+	(void)header;
+	/* of what is not code nobody asks where it is */
+	loaded_at(*userdata, section, &at);
+	*addr = at;
+	return DWARF_CB_OK;
+}
+
+static void report_module(struct elf_file *f, const struct image *im)
+{
+	void **userdata;
+
+	f->by_address = true;
+	f->mod = dwfl_report_module(f->dwfl, im->path, im->addr,
+				    im->addr + im->len);
+	if (!f->mod)
+		return;
+	dwfl_module_info(f->mod, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+	*userdata = f;
+}
+
 static bool open_module(struct elf_file *f, struct search *s, int fd)
 {
 	const char *reason = NULL;
 	GElf_Addr bias;
 	uint64_t stext;
 
-	f->dwfl = dwfl_begin(&callbacks);
-	if (f->dwfl)
+	if (f->sections) {
+		f->callbacks.find_elf = give_file;
+		f->callbacks.section_address = section_address;
+		f->fd = fd;
+	}
+	f->dwfl = dwfl_begin(&f->callbacks);
+	if (f->dwfl && f->sections)
+		report_module(f, s->image);
+	else if (f->dwfl)
 		f->mod = dwfl_report_elf(f->dwfl, f->path, f->path, fd, 0,
 					 true);
 	if (!f->mod) {
 		close(fd);
+		f->fd = -1;
 		reason = dwfl_errmsg(-1);
 	} else {
 		/* which owns fd from here on */
@@ -386,10 +524,16 @@ struct elf_file *elf_file_open(const struct image *image,
 	struct buf path = { 0 };
 	int fd;
 
-	*f = (struct elf_file) { 0 };
+	*f = (struct elf_file) { .fd = -1, .sections = image->sections };
+	set_callbacks(f, root);
 	elf_version(EV_CURRENT);
 	buf_puts(why, "");
-	fd = find_file(&s, &path, &f->only_debug);
+	if (image->kind == IMAGE_MODULE && !f->sections) {
+		because(&s, "the trace does not say where its sections are");
+		elf_file_close(f);
+		return NULL;
+	}
+	fd = find_file(f, &s, &path);
 	f->path = buf_take(&path);
 	if (fd >= 0 && open_module(f, &s, fd))
 		return f;
@@ -401,6 +545,9 @@ void elf_file_close(struct elf_file *f)
 {
 	if (f->dwfl)
 		dwfl_end(f->dwfl);
+	if (f->fd >= 0)
+		close(f->fd);
+	free(f->debug_dirs);
 	free(f->path);
 	free(f);
 }
@@ -476,7 +623,8 @@ void elf_file_symbols(struct elf_file *f, struct intern *texts,
 		s.name = intern_string(texts, name);
 		symtab_add(tab, &s);
 	}
-	add_jumps(f, texts, tab);
+	if (!f->sections)
+		add_jumps(f, texts, tab);
 	symtab_sort(tab);
 }
 
@@ -518,23 +666,38 @@ const char *elf_file_line(struct elf_file *f, uint64_t addr, int *line)
 	return l ? dwfl_lineinfo(l, NULL, line, NULL, NULL, NULL) : NULL;
 }
 
+/* Where a section is, as addresses are given here. */
+static bool lies_at(struct elf_file *f, const GElf_Shdr *sh, uint64_t *addr)
+{
+	const char *name;
+	size_t names;
+
+	*addr = sh->sh_addr;
+	if (!f->sections)
+		return true;
+	name = elf_getshdrstrndx(f->elf, &names) ? NULL :
+		elf_strptr(f->elf, names, sh->sh_name);
+	return name && loaded_at(f, name, addr);
+}
+
 const void *elf_file_code(struct elf_file *f, uint64_t addr, size_t *size)
 {
 	GElf_Shdr sh;
 	Elf_Scn *scn = NULL;
 	Elf_Data *data;
+	uint64_t at;
 
 	while ((scn = elf_nextscn(f->elf, scn))) {
 		if (!gelf_getshdr(scn, &sh) || !(sh.sh_flags & SHF_EXECINSTR) ||
-		    sh.sh_type == SHT_NOBITS || addr < sh.sh_addr ||
-		    addr - sh.sh_addr >= sh.sh_size)
+		    sh.sh_type == SHT_NOBITS || !lies_at(f, &sh, &at) ||
+		    addr < at || addr - at >= sh.sh_size)
 			continue;
 		data = elf_rawdata(scn, NULL);
-		if (!data || !data->d_buf || addr - sh.sh_addr >= data->d_size)
+		if (!data || !data->d_buf || addr - at >= data->d_size)
 			return NULL;
-		if (*size > data->d_size - (addr - sh.sh_addr))
-			*size = data->d_size - (addr - sh.sh_addr);
-		return (const char *)data->d_buf + (addr - sh.sh_addr);
+		if (*size > data->d_size - (addr - at))
+			*size = data->d_size - (addr - at);
+		return (const char *)data->d_buf + (addr - at);
 	}
 	return NULL;
 }

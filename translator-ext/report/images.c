@@ -68,6 +68,10 @@ void images_init(struct images *im, struct intern *texts,
 
 void images_free(struct images *im)
 {
+	uint32_t i;
+
+	for (i = 0; i < im->keys.nr; i++)
+		free(im->all[i].sections);
 	intern_free(&im->keys);
 	free(im->all);
 }
@@ -126,11 +130,24 @@ uint32_t image_of_map(struct images *im, const struct trace_mmap *map)
 	return nr;
 }
 
+static struct trace_section *sections_of(const struct trace_module *m)
+{
+	const size_t size = TRACE_SECTIONS * sizeof(struct trace_section);
+	struct trace_section *sections;
+
+	if (!(m->flags & TRACE_MODULE_SECTIONS))
+		return NULL;
+	sections = xmalloc(size);
+	memcpy(sections, (const char *)m + m->r.size - size, size);
+	return sections;
+}
+
 uint32_t image_of_module(struct images *im, const struct trace_module *module)
 {
 	struct image_key key = {
 		.kind = IMAGE_MODULE,
-		.flags = module->flags & 1 ? TRACE_MMAP_BUILD_ID : 0,
+		.flags = module->flags & TRACE_MODULE_BUILD_ID ?
+			 TRACE_MMAP_BUILD_ID : 0,
 		.addr = module->addr,
 		.len = module->len,
 	};
@@ -142,5 +159,7 @@ uint32_t image_of_module(struct images *im, const struct trace_module *module)
 	buf_printf(&name, "[%s]", module->name);
 	nr = add_image(im, &key, module->name, name.s, 0);
 	free(name.s);
+	if (!im->all[nr].sections)
+		im->all[nr].sections = sections_of(module);
 	return nr;
 }

@@ -33,6 +33,7 @@ struct image {
 	uint64_t mapped;	/* when that was last */
 	uint64_t addr;		/* a module's */
 	uint64_t len;
+	struct trace_section *sections;	/* TRACE_SECTIONS of them, or NULL */
 	uint8_t build_id[TRACE_BUILD_ID];
 	const char *path;	/* or a module's name */
 	const char *name;	/* as it is shown */

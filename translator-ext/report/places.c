@@ -111,12 +111,14 @@ struct elf_file *place_elf(struct places *pl, uint32_t image)
 	if (s->elf_tried)
 		return s->elf;
 	s->elf_tried = true;
-	if (im->kind != IMAGE_FILE && im->kind != IMAGE_VDSO &&
-	    im->kind != IMAGE_KERNEL)
+	if (im->kind == IMAGE_JIT || im->kind == IMAGE_NONE ||
+	    im->kind == IMAGE_MARK)
 		return NULL;
 	s->elf = elf_file_open(im, p->head, pl->from.root, &why);
-	if (!s->why && why.len)
+	if (why.len && !(s->why && *s->why)) {
+		free(s->why);
 		s->why = buf_take(&why);
+	}
 	free(why.s);
 	return s->elf;
 }
@@ -130,21 +132,18 @@ static void load(struct places *pl, uint32_t image, struct source *s)
 	progress("reading symbols", -1);
 	switch (im->kind) {
 	case IMAGE_KERNEL:
+	case IMAGE_MODULE:
 		read_kallsyms(pl);
-		s->symbols = &pl->kallsyms.kernel;
+		s->symbols = im->kind == IMAGE_KERNEL ? &pl->kallsyms.kernel :
+			kallsyms_module(&pl->kallsyms, im->path);
 		s->why = xstrdup(pl->kallsyms_why);
-		/* of another kernel, whose vmlinux may be here */
-		if (s->symbols->nr || !place_elf(pl, image))
+		/* of another kernel, whose files may be here */
+		if ((s->symbols && s->symbols->nr) || !place_elf(pl, image))
 			break;
 		free(s->why);
 		s->why = NULL;
 		s->symbols = &s->own;
 		elf_file_symbols(s->elf, &p->texts, &s->own);
-		break;
-	case IMAGE_MODULE:
-		read_kallsyms(pl);
-		s->symbols = kallsyms_module(&pl->kallsyms, im->path);
-		s->why = xstrdup(pl->kallsyms_why);
 		break;
 	case IMAGE_FILE:
 	case IMAGE_VDSO:
@@ -259,6 +258,15 @@ void places_missed(struct places *pl, const struct place *place,
 		pl->sources[place->image].missed += samples;
 }
 
+/* A file that was looked for, if by its symbols or for its lines. */
+static bool is_to_say(const struct source *s, uint32_t kind)
+{
+	return s->tried && s->why && *s->why &&
+	       (kind == IMAGE_FILE ||
+		((kind == IMAGE_KERNEL || kind == IMAGE_MODULE) &&
+		 s->elf_tried && !s->elf));
+}
+
 unsigned int places_say(struct places *pl, FILE *out)
 {
 	const struct profile *p = pl->profile;
@@ -268,8 +276,7 @@ unsigned int places_say(struct places *pl, FILE *out)
 
 	for (i = 0; i < pl->size_sources && i < p->images.keys.nr; i++) {
 		s = &pl->sources[i];
-		if (!s->missed && !(s->tried && s->why && *s->why &&
-				    p->images.all[i].kind == IMAGE_FILE))
+		if (!s->missed && !is_to_say(s, p->images.all[i].kind))
 			continue;
 		nr++;
 		fprintf(out, "stapwatch report: %s", p->images.all[i].name);

@@ -57,6 +57,25 @@ static bool stack_fits(const struct trace_stack *s)
 	       s->r.size == sizeof(*s) + (size_t)s->nr * sizeof(uint64_t);
 }
 
+static bool module_fits(const struct trace_module *m)
+{
+	const size_t size = TRACE_SECTIONS * sizeof(struct trace_section);
+	const struct trace_section *s = (const void *)((const char *)m +
+						       m->r.size - size);
+	unsigned int i;
+
+	if (m->addr + m->len < m->addr)
+		return false;
+	if (!(m->flags & TRACE_MODULE_SECTIONS))
+		return text_ends(&m->r, sizeof(*m));
+	if (m->r.size < sizeof(*m) + size)
+		return false;
+	for (i = 0; i < TRACE_SECTIONS; i++)
+		if (!memchr(s[i].name, '\0', sizeof(s[i].name)))
+			return false;
+	return memchr(m->name, '\0', m->r.size - sizeof(*m) - size);
+}
+
 static bool fits(const struct trace_record *r)
 {
 	/* how long each is at least; 0: not known here */
@@ -78,7 +97,6 @@ static bool fits(const struct trace_record *r)
 	const struct trace_count *count = (const void *)r;
 	const struct trace_comm *comm = (const void *)r;
 	const struct trace_mmap *map = (const void *)r;
-	const struct trace_module *module = (const void *)r;
 
 	if (r->type >= sizeof(least) / sizeof(*least))
 		return r->type != 0;
@@ -102,8 +120,7 @@ static bool fits(const struct trace_record *r)
 		return map->addr + map->len >= map->addr &&
 		       text_ends(r, sizeof(*map));
 	case TRACE_MODULE:
-		return module->addr + module->len >= module->addr &&
-		       text_ends(r, sizeof(*module));
+		return module_fits((const void *)r);
 	}
 	return true;
 }

@@ -8,7 +8,7 @@
  *
  * A record is what its type says, zeroes but for the fields that are named,
  * with text to the end of the line, and with mark, size and its CPU's next
- * number unless those are named too.
+ * number unless those are named too.  A module's sections are section=ADDR:NAME.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -139,8 +139,19 @@ static size_t put_text(const struct type *t, size_t size, const char *text)
 	return (size + strlen(text) + 1 + 7) & ~(size_t)7;
 }
 
+static void take_section(struct trace_section *s, const char *value)
+{
+	char *name;
+
+	while (*s->name)
+		s++;
+	s->addr = strtoull(value, &name, 0);
+	strncpy(s->name, name + 1, sizeof(s->name) - 1);
+}
+
 static void put(const struct type *t, char *line)
 {
+	struct trace_section sections[TRACE_SECTIONS + 1] = { 0 };
 	size_t size = t->size;
 	const struct field *f;
 	uint64_t number;
@@ -167,6 +178,10 @@ static void put(const struct type *t, char *line)
 			size = put_words(size, value);
 			continue;
 		}
+		if (!strcmp(key, "section")) {
+			take_section(sections, value);
+			continue;
+		}
 		f = find(t->fields, key);
 		if (!f)
 			f = find(common, key);
@@ -177,6 +192,11 @@ static void put(const struct type *t, char *line)
 			put_hex(out.bytes + f->at, value);
 		else
 			memcpy(out.bytes + f->at, &number, f->size);
+	}
+	if (*sections->name) {
+		memcpy(out.bytes + size, sections,
+		       TRACE_SECTIONS * sizeof(*sections));
+		size += TRACE_SECTIONS * sizeof(*sections);
 	}
 	if (!out.r.size)
 		out.r.size = size;
