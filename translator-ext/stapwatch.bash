@@ -94,9 +94,9 @@ _stapwatch_map()
 # For `report': its options, their values, files.
 _stapwatch_report()
 {
-	local options='--annotate --by --callees --callers --comm --cpu --diff
-		--event --flamegraph --folded --image --kallsyms --limit --pid
-		--pprof --root --sort --symbol --tid'
+	local options='--annotate --by --callees --callers --comm --cpu
+		--diff --event --flamegraph --folded --image --kallsyms
+		--limit --no-demangle --pid --pprof --root --sort --symbol --tid'
 	local names='comm pid tid cpu image symbol line block address stack
 		data source'
 	local head=

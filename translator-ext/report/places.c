@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "buf.h"
+#include "demangle.h"
 #include "jit_map.h"
 #include "kallsyms.h"
 #include "progress.h"
@@ -48,6 +49,8 @@ struct places {
 	struct intern keys;
 	struct place *all;
 	size_t size;
+	uint32_t *names;	/* of texts, what they stand for, plus 1 */
+	size_t size_names;
 	struct source *sources;
 	size_t size_sources;
 };
@@ -74,6 +77,7 @@ void places_free(struct places *pl)
 		free(pl->sources[i].why);
 	}
 	free(pl->sources);
+	free(pl->names);
 	free(pl->all);
 	free(pl->kallsyms_why);
 	kallsyms_free(&pl->kallsyms);
@@ -177,6 +181,37 @@ static uint32_t name_of(struct places *pl, uint32_t image, struct source *s)
 	return s->name - 1;
 }
 
+/* What a symbol is called, which is found out once. */
+static uint32_t plain_name(struct places *pl, uint32_t text)
+{
+	struct intern *texts = &pl->profile->texts;
+	uint32_t plain = text;
+	char *name;
+
+	if (pl->from.mangled)
+		return text;
+	pl->names = array_room(pl->names, &pl->size_names, text + 1,
+			       sizeof(*pl->names));
+	if (!pl->names[text]) {
+		name = demangle(intern_text(texts, text));
+		if (name)
+			plain = intern_string(texts, name);
+		free(name);
+		pl->names[text] = plain + 1;
+	}
+	return pl->names[text] - 1;
+}
+
+static void set_name(struct places *pl, struct place *place, uint32_t linkage)
+{
+	place->linkage = linkage;
+	/* what anybody may have written to /tmp stays as it is */
+	place->function =
+		pl->profile->images.all[place->image].kind == IMAGE_JIT ?
+		linkage : plain_name(pl, linkage);
+	place->symbol = place->function;
+}
+
 static void resolve(struct places *pl, struct place *place)
 {
 	struct source *s = source_of(pl, place->image);
@@ -192,7 +227,8 @@ static void resolve(struct places *pl, struct place *place)
 		symbol = symtab_find(s->symbols, place->addr);
 	place->start = symbol ? symbol->addr : 0;
 	place->size = symbol ? symbol->size : 0;
-	place->symbol = symbol ? symbol->name : name_of(pl, place->image, s);
+	set_name(pl, place, symbol ? symbol->name :
+				     name_of(pl, place->image, s));
 }
 
 static uint32_t add_place(struct places *pl, uint32_t image, uint64_t offset)

@@ -15,6 +15,8 @@
 struct place {
 	uint32_t image;
 	uint32_t symbol;	/* a number of the texts; by default [IMAGE] */
+	uint32_t function;	/* the same, if it is not told to be inlined */
+	uint32_t linkage;	/* the same, as the linker has it */
 	uint64_t offset;	/* as the image has it */
 	uint64_t addr;		/* as the symbols have it */
 	uint64_t start;		/* of the symbol */
@@ -28,6 +30,7 @@ struct place {
 struct places_from {
 	const char *kallsyms;	/* a file with the kernel's symbols */
 	const char *root;	/* the directory that files are below */
+	bool mangled;		/* names as the linker has them */
 };
 
 struct places;

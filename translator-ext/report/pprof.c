@@ -130,10 +130,11 @@ static uint32_t put_mapping(struct writing *w, uint32_t image)
 static uint64_t put_function(struct writing *w, const struct place *p)
 {
 	const struct intern *texts = &w->view->profile->texts;
-	const uint64_t name = string(w, intern_text(texts, p->symbol));
+	const uint64_t name = string(w, intern_text(texts, p->function));
+	const uint64_t linkage = string(w, intern_text(texts, p->linkage));
 	const uint64_t file = p->file ? string(w, intern_text(texts,
 							p->file - 1)) : 0;
-	const uint64_t key[] = { name, file };
+	const uint64_t key[] = { name, linkage, file };
 	const uint32_t before = w->functions.nr;
 	const uint32_t nr = intern(&w->functions, key, sizeof(key));
 
@@ -141,7 +142,7 @@ static uint64_t put_function(struct writing *w, const struct place *p)
 		return nr + 1;
 	put_number(&w->part, 1, nr + 1);
 	put_number(&w->part, 2, name);
-	put_number(&w->part, 3, name);
+	put_number(&w->part, 3, linkage);
 	put_number(&w->part, 4, file);
 	put_part(w->out, PROFILE_FUNCTION, &w->part);
 	return nr + 1;

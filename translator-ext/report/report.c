@@ -144,6 +144,7 @@ enum option_number {
 	OPT_IMAGE,
 	OPT_KALLSYMS,
 	OPT_LIMIT,
+	OPT_NO_DEMANGLE,
 	OPT_PID,
 	OPT_ROOT,
 	OPT_SORT,
@@ -165,6 +166,7 @@ static const struct option options[] = {
 	{ "image", required_argument, NULL, OPT_IMAGE },
 	{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
 	{ "limit", required_argument, NULL, OPT_LIMIT },
+	{ "no-demangle", no_argument, NULL, OPT_NO_DEMANGLE },
 	{ "pid", required_argument, NULL, OPT_PID },
 	{ "pprof", no_argument, NULL, OPT_OUTPUT + OUTPUT_PPROF },
 	{ "root", required_argument, NULL, OPT_ROOT },
@@ -202,6 +204,9 @@ static int take_option(struct settings *s, int opt)
 		return 0;
 	case OPT_LIMIT:
 		return parse_limit(optarg, &s->limit);
+	case OPT_NO_DEMANGLE:
+		s->from.mangled = true;
+		return 0;
 	case OPT_PID:
 		return parse_number("pid", optarg, &s->filter.pid);
 	case OPT_ROOT:
