@@ -95,7 +95,7 @@ _stapwatch_map()
 _stapwatch_report()
 {
 	local options='--annotate --by --callees --callers --comm --cpu
-		--diff --event --flamegraph --folded --image --kallsyms
+		--diff --event --flamegraph --folded --image --inline --kallsyms
 		--limit --no-demangle --pid --pprof --root --sort --symbol --tid'
 	local names='comm pid tid cpu image symbol line block address stack
 		data source'

@@ -36,14 +36,6 @@ static uint32_t child(struct calltree *t, uint32_t parent, uint32_t name,
 	return nr;
 }
 
-static uint32_t child_place(struct calltree *t, struct view *v, uint32_t parent,
-			    uint32_t place)
-{
-	const struct place *p = place_get(v->places, place);
-
-	return child(t, parent, p->symbol,
-		     v->profile->images.all[p->image].kind);
-}
 
 /* A node to begin with, and a stack that is known already how it goes on. */
 struct making {
@@ -56,6 +48,23 @@ struct making {
 	size_t size;
 };
 
+/* With what is inlined there. */
+static uint32_t child_place(struct making *m, uint32_t parent, uint32_t place)
+{
+	struct view *v = m->view;
+	const struct place_frames f = place_frames(v->places, place);
+	const struct place *p;
+	uint32_t i;
+
+	for (i = 0; i < f.nr; i++) {
+		p = place_get(v->places,
+			      f.places[m->inverted ? i : f.nr - 1 - i]);
+		parent = child(m->tree, parent, p->symbol,
+			       v->profile->images.all[p->image].kind);
+	}
+	return parent;
+}
+
 static uint32_t walk(struct making *m, uint32_t from,
 		     const struct view_callers *c)
 {
@@ -67,7 +76,7 @@ static uint32_t walk(struct making *m, uint32_t from,
 	if (nr != before)
 		return m->ends[nr];
 	for (i = 0; i < c->nr; i++)
-		at = child_place(m->tree, m->view, at,
+		at = child_place(m, at,
 				 c->places[m->inverted ? i : c->nr - 1 - i]);
 	m->ends = array_room(m->ends, &m->size, nr + 1, sizeof(*m->ends));
 	m->ends[nr] = at;
@@ -89,11 +98,11 @@ static void add_cell(struct making *m, uint32_t cell)
 		at = child(m->tree, at, m->columns->list[i]->text(v, key),
 			   IMAGE_MARK);
 	if (m->inverted)
-		at = child_place(m->tree, v, at, place);
+		at = child_place(m, at, place);
 	callers = view_callers(v, key);
 	at = walk(m, at, &callers);
 	if (!m->inverted)
-		at = child_place(m->tree, v, at, place);
+		at = child_place(m, at, place);
 	n = &m->tree->nodes[at];
 	n->self_samples += c->samples;
 	n->self_events += c->events;

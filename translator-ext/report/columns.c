@@ -97,17 +97,26 @@ static uint32_t block(struct view *v, const struct cell_key *key)
 	return text_of(v, &text);
 }
 
+static void put_frames(struct view *v, uint32_t place, struct buf *out)
+{
+	const struct place_frames f = place_frames(v->places, place);
+	uint32_t i;
+
+	for (i = f.nr; i--; )
+		buf_printf(out, "%s%s", out->len ? ";" : "",
+			   intern_text(&v->profile->texts,
+				place_get(v->places, f.places[i])->symbol));
+}
+
 static uint32_t stack(struct view *v, const struct cell_key *key)
 {
 	const struct view_callers c = view_callers(v, key);
-	const struct intern *texts = &v->profile->texts;
 	struct buf text = { 0 };
 	uint32_t i;
 
 	for (i = c.nr; i--; )
-		buf_printf(&text, "%s;", intern_text(texts,
-				place_get(v->places, c.places[i])->symbol));
-	buf_puts(&text, intern_text(texts, symbol(v, key)));
+		put_frames(v, c.places[i], &text);
+	put_frames(v, view_place(v, key), &text);
 	return text_of(v, &text);
 }
 

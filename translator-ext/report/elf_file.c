@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "build_id.h"
+#include "inlines.h"
 #include "kallsyms.h"
 #include "module_file.h"
 
@@ -36,6 +37,7 @@ struct elf_file {
 	bool only_debug;	/* its program headers are not to be trusted */
 	int fd;			/* a module's, until elfutils takes it */
 	const struct trace_section *sections;	/* a module's, or NULL */
+	struct inlines *inlines;	/* NULL: not asked for yet */
 };
 
 static void set_callbacks(struct elf_file *f, const char *root)
@@ -543,6 +545,8 @@ struct elf_file *elf_file_open(const struct image *image,
 
 void elf_file_close(struct elf_file *f)
 {
+	if (f->inlines)
+		inlines_free(f->inlines);
 	if (f->dwfl)
 		dwfl_end(f->dwfl);
 	if (f->fd >= 0)
@@ -666,6 +670,14 @@ const char *elf_file_line(struct elf_file *f, uint64_t addr, int *line)
 	return l ? dwfl_lineinfo(l, NULL, line, NULL, NULL, NULL) : NULL;
 }
 
+unsigned int elf_file_inlined(struct elf_file *f, uint64_t addr,
+			      struct elf_inlined list[ELF_INLINED_MAX])
+{
+	if (!f->inlines)
+		f->inlines = inlines_new(f->mod);
+	return inlines_at(f->inlines, addr, list);
+}
+
 /* Where a section is, as addresses are given here. */
 static bool lies_at(struct elf_file *f, const GElf_Shdr *sh, uint64_t *addr)
 {
@@ -741,6 +753,15 @@ const char *elf_file_line(struct elf_file *f, uint64_t addr, int *line)
 	(void)addr;
 	(void)line;
 	return NULL;
+}
+
+unsigned int elf_file_inlined(struct elf_file *f, uint64_t addr,
+			      struct elf_inlined list[ELF_INLINED_MAX])
+{
+	(void)f;
+	(void)addr;
+	(void)list;
+	return 0;
 }
 
 const void *elf_file_code(struct elf_file *f, uint64_t addr, size_t *size)

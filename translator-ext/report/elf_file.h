@@ -50,6 +50,24 @@ bool elf_file_address(const struct elf_file *f, uint64_t offset,
 /** elf_file_line - source file and line of an address; NULL if not known */
 const char *elf_file_line(struct elf_file *f, uint64_t addr, int *line);
 
+/* A function that is inlined, and where that is. */
+struct elf_inlined {
+	const char *name;	/* as the linker would have it, or NULL */
+	const char *file;	/* of the call, or NULL */
+	int line;
+};
+
+#define ELF_INLINED_MAX 32	/* within each other; more are not looked at */
+
+/**
+ * elf_file_inlined - what is inlined at an address
+ * @list: gets it, innermost first
+ *
+ * Return: how many
+ */
+unsigned int elf_file_inlined(struct elf_file *f, uint64_t addr,
+			      struct elf_inlined list[ELF_INLINED_MAX]);
+
 /**
  * elf_file_code - the bytes from an address on
  * @size: how many are wanted; gets how many there are

@@ -27,7 +27,7 @@ struct source {
 struct place_key {
 	uint64_t offset;
 	uint32_t image;
-	uint32_t pad;
+	uint32_t frame;		/* one of its frames, from 1; 0: the place */
 };
 
 /* What was asked for last, by a part of its hash. */
@@ -49,6 +49,8 @@ struct places {
 	struct intern keys;
 	struct place *all;
 	size_t size;
+	uint32_t *frames;	/* of places, one's after another's */
+	size_t nr_frames, size_frames;
 	uint32_t *names;	/* of texts, what they stand for, plus 1 */
 	size_t size_names;
 	struct source *sources;
@@ -77,6 +79,7 @@ void places_free(struct places *pl)
 		free(pl->sources[i].why);
 	}
 	free(pl->sources);
+	free(pl->frames);
 	free(pl->names);
 	free(pl->all);
 	free(pl->kallsyms_why);
@@ -285,6 +288,88 @@ const struct place *place_line(struct places *pl, uint32_t place)
 		p->line = line;
 	}
 	return p;
+}
+
+/* ---- what is inlined */
+
+static void add_frame(struct places *pl, uint32_t place)
+{
+	pl->frames = array_room(pl->frames, &pl->size_frames,
+				pl->nr_frames + 1, sizeof(*pl->frames));
+	pl->frames[pl->nr_frames++] = place;
+}
+
+/* A frame of a place: another place, with the same symbol and line so far. */
+static struct place *new_frame(struct places *pl, uint32_t place,
+			       uint32_t number)
+{
+	const struct place_key key = {
+		.offset = pl->all[place].offset,
+		.image = pl->all[place].image,
+		.frame = number,
+	};
+	const uint32_t nr = intern(&pl->keys, &key, sizeof(key));
+
+	pl->all = array_room(pl->all, &pl->size, nr + 1, sizeof(*pl->all));
+	pl->all[nr] = pl->all[place];
+	add_frame(pl, nr);
+	return &pl->all[nr];
+}
+
+static void name_frame(struct places *pl, struct place *frame, const char *name)
+{
+	struct intern *texts = &pl->profile->texts;
+	struct buf text = { 0 };
+
+	set_name(pl, frame, intern_string(texts, name ?: "??"));
+	buf_printf(&text, "%s (inlined)",
+		   intern_text(texts, frame->function));
+	frame->symbol = intern_string(texts, text.s);
+	free(text.s);
+}
+
+static void set_call(struct places *pl, struct place *frame,
+		     const struct elf_inlined *call)
+{
+	frame->file = call->file ? intern_string(&pl->profile->texts,
+						 call->file) + 1 : 0;
+	frame->line = call->file ? call->line : 0;
+}
+
+static void find_frames(struct places *pl, uint32_t place)
+{
+	struct elf_inlined list[ELF_INLINED_MAX];
+	struct elf_file *elf = pl->from.inlined ?
+			       place_elf(pl, pl->all[place].image) : NULL;
+	unsigned int nr = 0, i;
+	struct place *frame;
+	uint64_t addr;
+
+	if (elf && elf_file_address(elf, pl->all[place].offset, &addr))
+		nr = elf_file_inlined(elf, addr, list);
+	pl->all[place].frames = pl->nr_frames;
+	pl->all[place].nr_frames = nr + 1;
+	if (!nr) {
+		add_frame(pl, place);
+		return;
+	}
+	progress("inlined functions", -1);
+	place_line(pl, place);
+	for (i = 0; i <= nr; i++) {
+		frame = new_frame(pl, place, i + 1);
+		if (i < nr)
+			name_frame(pl, frame, list[i].name);
+		if (i)
+			set_call(pl, frame, &list[i - 1]);
+	}
+}
+
+struct place_frames place_frames(struct places *pl, uint32_t place)
+{
+	if (!pl->all[place].nr_frames)
+		find_frames(pl, place);
+	return (struct place_frames) { pl->all[place].nr_frames,
+				       pl->frames + pl->all[place].frames };
 }
 
 void places_missed(struct places *pl, const struct place *place,

@@ -24,13 +24,22 @@ struct place {
 	uint32_t file;		/* a number of the texts plus 1; 0: not known */
 	uint32_t line;
 	bool line_tried;
+	uint32_t nr_frames;	/* 0: not tried */
+	size_t frames;
 };
 
 /* Where names come from; NULL: from this machine. */
 struct places_from {
 	const char *kallsyms;	/* a file with the kernel's symbols */
 	const char *root;	/* the directory that files are below */
+	bool inlined;		/* functions that are inlined are wanted */
 	bool mangled;		/* names as the linker has them */
+};
+
+/* Places, innermost first. */
+struct place_frames {
+	uint32_t nr;
+	const uint32_t *places;
 };
 
 struct places;
@@ -46,6 +55,16 @@ const struct place *place_get(const struct places *pl, uint32_t place);
 
 /** place_line - the same with its source line, which takes longer */
 const struct place *place_line(struct places *pl, uint32_t place);
+
+/**
+ * place_frames - a place as the functions that are inlined there
+ *
+ * The last is the function that they are in.  Without them, or if they are not
+ * wanted, it is the place itself.
+ *
+ * Return: what holds until the next call
+ */
+struct place_frames place_frames(struct places *pl, uint32_t place);
 
 /** place_elf - the file that a place's code is in, or NULL */
 struct elf_file *place_elf(struct places *pl, uint32_t image);

@@ -148,29 +148,49 @@ static uint64_t put_function(struct writing *w, const struct place *p)
 	return nr + 1;
 }
 
+/* Of a location, innermost first: what is inlined there, and in what. */
+static void put_lines(struct writing *w, uint32_t place, struct buf *lines)
+{
+	struct places *pl = w->view->places;
+	const struct place_frames f = place_frames(pl, place);
+	const struct place *p;
+	struct buf line = { 0 };
+	uint64_t function;
+	uint32_t i;
+
+	for (i = 0; i < f.nr; i++) {
+		p = place_line(pl, f.places[i]);
+		function = put_function(w, p);
+		put_number(&line, 1, function);
+		put_number(&line, 2, p->line);
+		put_part(lines, 4, &line);
+	}
+	free(line.s);
+}
+
 static uint64_t put_location(struct writing *w, uint32_t place)
 {
-	const struct place *p = place_line(w->view->places, place);
+	struct places *pl = w->view->places;
+	const struct place *p = place_get(pl, place);
 	const struct image *im = &w->view->profile->images.all[p->image];
 	const uint32_t before = w->locations.nr;
 	const uint32_t nr = intern(&w->locations, &place, sizeof(place));
-	struct buf line = { 0 };
-	uint64_t function;
+	struct buf lines = { 0 };
 	uint32_t mapping;
 
 	if (nr != before)
 		return nr + 1;
-	function = put_function(w, p);
+	put_lines(w, place, &lines);
+	/* it may have moved */
+	p = place_get(pl, place);
 	mapping = put_mapping(w, p->image);
-	put_number(&line, 1, function);
-	put_number(&line, 2, p->line);
 	put_number(&w->part, 1, nr + 1);
 	put_number(&w->part, 2, mapping);
 	put_number(&w->part, 3, mapping && im->kind != IMAGE_KERNEL ?
 		   file_start(p->image) + p->offset : p->offset);
-	put_part(&w->part, 4, &line);
+	buf_add(&w->part, lines.s, lines.len);
 	put_part(w->out, PROFILE_LOCATION, &w->part);
-	free(line.s);
+	free(lines.s);
 	return nr + 1;
 }
 

@@ -142,6 +142,7 @@ enum option_number {
 	OPT_CPU,
 	OPT_EVENT,
 	OPT_IMAGE,
+	OPT_INLINE,
 	OPT_KALLSYMS,
 	OPT_LIMIT,
 	OPT_NO_DEMANGLE,
@@ -164,6 +165,7 @@ static const struct option options[] = {
 	{ "flamegraph", no_argument, NULL, OPT_OUTPUT + OUTPUT_FLAMEGRAPH },
 	{ "folded", no_argument, NULL, OPT_OUTPUT + OUTPUT_FOLDED },
 	{ "image", required_argument, NULL, OPT_IMAGE },
+	{ "inline", no_argument, NULL, OPT_INLINE },
 	{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
 	{ "limit", required_argument, NULL, OPT_LIMIT },
 	{ "no-demangle", no_argument, NULL, OPT_NO_DEMANGLE },
@@ -198,6 +200,9 @@ static int take_option(struct settings *s, int opt)
 		return 0;
 	case OPT_IMAGE:
 		s->view.image = optarg;
+		return 0;
+	case OPT_INLINE:
+		s->from.inlined = true;
 		return 0;
 	case OPT_KALLSYMS:
 		s->from.kallsyms = optarg;
