@@ -13,7 +13,8 @@ struct part_key {
 	uint32_t event;
 	uint32_t image;
 	uint64_t start;
-	uint64_t addr;		/* of its function's total: UINT64_MAX */
+	uint64_t addr;
+	uint64_t total;		/* not of an address, but of the function */
 };
 
 struct part {
@@ -32,8 +33,6 @@ struct annotation {
 	size_t nr_sources;
 	struct buf *out;
 };
-
-#define TOTAL UINT64_MAX
 
 static void add(struct annotation *a, const struct part_key *key,
 		const struct cell *c, uint32_t place)
@@ -57,12 +56,13 @@ static void add_cell(struct annotation *a, uint32_t cell)
 		.event = k->event,
 		.image = place->image,
 		.start = place->start,
-		.addr = TOTAL,
+		.total = true,
 	};
 
 	places_missed(v->places, place, c->samples);
 	add(a, &key, c, nr);
 	key.addr = place->addr;
+	key.total = false;
 	add(a, &key, c, nr);
 }
 
@@ -154,6 +154,7 @@ static void print_address(struct annotation *a, struct part_key *key,
 {
 	put_line(a, place, in->addr, file, line);
 	key->addr = in->addr;
+	key->total = false;
 	put_share(a, find(a, key), total);
 	buf_printf(a->out, "  %12" PRIx64 "  %s\n", in->addr, in->text);
 }
@@ -175,7 +176,7 @@ static void sampled_addresses(const struct annotation *a,
 	for (i = 0; i < a->keys.nr; i++) {
 		key = a->keys.keys[i].key;
 		if (key->event != of->event || key->image != of->image ||
-		    key->start != of->start || key->addr == TOTAL)
+		    key->start != of->start || key->total)
 			continue;
 		f->code = array_room(f->code, &f->size, f->nr + 1,
 				     sizeof(*f->code));
@@ -223,7 +224,7 @@ void annotate_print(struct view *v, struct buf *out)
 		add_cell(&a, v->cells[k]);
 	for (i = 0; i < a.keys.nr; i++) {
 		key = a.keys.keys[i].key;
-		if (key->addr == TOTAL)
+		if (key->total)
 			print_function(&a, *key, a.parts[i]);
 	}
 	for (i = 0; i < a.files.nr; i++)
