@@ -94,7 +94,7 @@ _stapwatch_map()
 # For `report': its options, their values, files.
 _stapwatch_report()
 {
-	local options='--annotate --by --callees --callers --comm --cpu
+	local options='--annotate --branches --by --callees --callers --comm --cpu
 		--diff --event --flamegraph --folded --image --inline --kallsyms
 		--limit --no-demangle --pid --pprof --root --sort --symbol --tid'
 	local names='comm pid tid cpu image symbol line block address stack

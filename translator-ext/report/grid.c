@@ -37,6 +37,15 @@ void grid_text(struct grid *g, const char *text)
 	put(g, &shown);
 }
 
+void grid_title(struct grid *g, const char *name, const char *part)
+{
+	struct buf title = { 0 };
+
+	buf_printf(&title, "%s %s", name, part);
+	grid_text(g, title.s);
+	free(title.s);
+}
+
 void grid_number(struct grid *g, const char *fmt, ...)
 {
 	struct buf text = { 0 };

@@ -16,6 +16,9 @@ struct grid {
 /** grid_text - a cell; control characters in it are shown, not sent */
 void grid_text(struct grid *g, const char *text);
 
+/** grid_title - a cell of two words */
+void grid_title(struct grid *g, const char *name, const char *part);
+
 /** grid_number - a cell that is made as by printf() */
 void grid_number(struct grid *g, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

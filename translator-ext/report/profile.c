@@ -176,6 +176,20 @@ static void fill_key(const struct reading *rd, const struct trace_sample *s,
 	}
 }
 
+static void add_branches(struct profile *p, const struct trace_sample *s,
+			 const struct cell_key *key, const uint64_t *list)
+{
+	const struct branch_key like = {
+		.comm = key->comm,
+		.pid = key->pid,
+		.tid = key->tid,
+		.cpu = key->cpu,
+		.event = key->event,
+	};
+
+	branches_add(&p->branches, p->procs, s, &like, list);
+}
+
 static void on_sample(struct reading *rd, const struct trace_sample *s)
 {
 	const uint64_t *more = s->more, *latency = NULL;
@@ -211,6 +225,8 @@ static void on_sample(struct reading *rd, const struct trace_sample *s)
 	c->samples++;
 	c->events += s->period;
 	add_values(c, s, latency, more);
+	if (rd->fields & PROFILE_BRANCHES)
+		add_branches(p, s, &key, more + s->nr_counts);
 }
 
 static void on_record(struct reading *rd, const struct trace_record *r)
@@ -298,6 +314,7 @@ void profile_free(struct profile *p)
 	free(p->events);
 	free(p->counts);
 	free(p->head);
+	branches_free(&p->branches);
 	loss_free(&p->loss);
 	procs_free(p->procs);
 	images_free(&p->images);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "branches.h"
 #include "images.h"
 #include "intern.h"
 #include "loss.h"
@@ -26,6 +27,7 @@
 #define PROFILE_STACK 32
 #define PROFILE_ADDR 64
 #define PROFILE_DATA_SRC 128
+#define PROFILE_BRANCHES 256	/* those are wanted, too */
 
 /* Which samples are wanted; NULL or -1: all. */
 struct profile_filter {
@@ -92,6 +94,7 @@ struct profile {
 	struct intern keys;	/* struct cell_key */
 	struct cell *cells;
 	size_t size_cells;
+	struct branches branches;
 	uint64_t no_stack;	/* samples that have one that is not there */
 	struct loss loss;
 	struct trace_skipped skipped;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "annotate.h"
+#include "branch_table.h"
 #include "buf.h"
 #include "calltree.h"
 #include "columns.h"
@@ -31,6 +32,7 @@ enum output {
 	OUTPUT_FLAMEGRAPH,
 	OUTPUT_PPROF,
 	OUTPUT_ANNOTATE,
+	OUTPUT_BRANCHES,
 	OUTPUT_DIFF,
 };
 
@@ -47,6 +49,7 @@ static const struct {
 	[OUTPUT_FLAMEGRAPH] = { "comm", PROFILE_IP | PROFILE_STACK, 0 },
 	[OUTPUT_PPROF] = { "comm", PROFILE_IP | PROFILE_STACK, 0 },
 	[OUTPUT_ANNOTATE] = { NULL, PROFILE_IP, 0 },
+	[OUTPUT_BRANCHES] = { "symbol", PROFILE_BRANCHES, 0 },
 	[OUTPUT_DIFF] = { "comm,image,symbol", 0, 0 },
 };
 
@@ -130,7 +133,7 @@ static int parse_sort(const char *s, enum rows_sort *sort)
 static int set_output(struct settings *s, enum output output)
 {
 	if (s->output != OUTPUT_TABLE && s->output != output)
-		return wrong("one of --callees, --callers, --folded, --flamegraph, --pprof, --annotate and --diff is enough");
+		return wrong("one of --callees, --callers, --folded, --flamegraph, --pprof, --annotate, --branches and --diff is enough");
 	s->output = output;
 	return 0;
 }
@@ -155,6 +158,7 @@ enum option_number {
 
 static const struct option options[] = {
 	{ "annotate", required_argument, NULL, OPT_OUTPUT + OUTPUT_ANNOTATE },
+	{ "branches", no_argument, NULL, OPT_OUTPUT + OUTPUT_BRANCHES },
 	{ "by", required_argument, NULL, OPT_BY },
 	{ "callees", no_argument, NULL, OPT_OUTPUT + OUTPUT_CALLEES },
 	{ "callers", no_argument, NULL, OPT_OUTPUT + OUTPUT_CALLERS },
@@ -228,6 +232,17 @@ static int take_option(struct settings *s, int opt)
 	return set_output(s, opt - OPT_OUTPUT);
 }
 
+static int check_branches(const struct columns *columns)
+{
+	size_t i;
+
+	for (i = 0; i < columns->nr; i++)
+		if (!branch_table_takes(columns->list[i]))
+			return wrong("--branches has no %s to be made by",
+				     columns->list[i]->name);
+	return 0;
+}
+
 static int parse_options(int argc, char **argv, struct settings *s)
 {
 	const char *by;
@@ -255,7 +270,9 @@ static int parse_options(int argc, char **argv, struct settings *s)
 	if (s->limit < 0)
 		s->limit = defaults[s->output].limit;
 	by = s->by ?: defaults[s->output].by;
-	return by ? parse_by(by, &s->columns) : 0;
+	if (by && parse_by(by, &s->columns))
+		return -1;
+	return s->output == OUTPUT_BRANCHES ? check_branches(&s->columns) : 0;
 }
 
 static struct profile *read_profile(const struct settings *s, const char *path,
@@ -342,6 +359,26 @@ static int print_stacks(const struct settings *s, struct view *v,
 	return 0;
 }
 
+static int print_branches(const struct settings *s, struct view *v,
+			  struct buf *out)
+{
+	const struct branches *b = &v->profile->branches;
+	uint64_t without = 0;
+	size_t i;
+
+	if (!branch_table_print(v, &s->columns, s->sort, s->limit, out)) {
+		fputs("stapwatch report: no sample has branches; it takes an event of a PMU that records them (x86 LBR, arm64 BRBE)\n",
+		      stderr);
+		return 1;
+	}
+	for (i = 0; i < b->nr_totals; i++)
+		without += b->totals[i].without;
+	if (without)
+		fprintf(stderr, "stapwatch report: %s: %" PRIu64 " samples have no branches\n",
+			s->path, without);
+	return 0;
+}
+
 static int print_view(const struct settings *s, struct view *v, struct buf *out)
 {
 	switch (s->output) {
@@ -362,6 +399,8 @@ static int print_view(const struct settings *s, struct view *v, struct buf *out)
 	case OUTPUT_ANNOTATE:
 		annotate_print(v, out);
 		return 0;
+	case OUTPUT_BRANCHES:
+		return print_branches(s, v, out);
 	case OUTPUT_DIFF:
 		break;
 	}

@@ -8,9 +8,8 @@
 
 #include "grid.h"
 
-void table_title(struct view *v, uint32_t event, struct buf *out)
+void table_event(struct view *v, uint32_t event, struct buf *out)
 {
-	const struct view_total *t = &v->totals[event];
 	struct profile *p = v->profile;
 
 	buf_puts(out, "# ");
@@ -19,6 +18,13 @@ void table_title(struct view *v, uint32_t event, struct buf *out)
 		buf_printf(out, p->events[event].flags & TRACE_EVENT_HZ ?
 			   ", %" PRIu64 " times a second" :
 			   ", each %" PRIu64, p->events[event].every);
+}
+
+void table_title(struct view *v, uint32_t event, struct buf *out)
+{
+	const struct view_total *t = &v->totals[event];
+
+	table_event(v, event, out);
 	buf_printf(out, ": %" PRIu64 " samples, %" PRIu64 " events\n",
 		   t->samples, t->events);
 }
@@ -41,15 +47,6 @@ static void find_values(const struct row *rows, size_t nr, struct values *vals)
 				vals->has[i] = true;
 				vals->nr = vals->nr > i + 1 ? vals->nr : i + 1;
 			}
-}
-
-static void grid_title(struct grid *g, const char *name, const char *part)
-{
-	struct buf title = { 0 };
-
-	buf_printf(&title, "%s %s", name, part);
-	grid_text(g, title.s);
-	free(title.s);
 }
 
 static void put_value_titles(struct grid *g, const struct profile *p,

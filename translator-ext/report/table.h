@@ -14,6 +14,9 @@
 void table_print(struct view *v, const struct columns *columns,
 		 enum rows_sort sort, double limit, struct buf *out);
 
+/** table_event - how a title begins: what was counted */
+void table_event(struct view *v, uint32_t event, struct buf *out);
+
 /** table_title - the line above what is told of an event */
 void table_title(struct view *v, uint32_t event, struct buf *out);
 

@@ -22,7 +22,7 @@ static bool image_matches(const char *pattern, const char *name)
 	return matches(pattern, name) || (slash && matches(pattern, slash + 1));
 }
 
-static bool is_wanted(struct view *v, const struct cell_key *key)
+bool view_wants(struct view *v, const struct cell_key *key)
 {
 	const struct view_filter *f = &v->filter;
 	const struct place *place;
@@ -62,7 +62,7 @@ struct view *view_new(struct profile *profile,
 	for (i = 0; i < profile->keys.nr; i++) {
 		key = profile_key(profile, i);
 		progress("symbols", (uint64_t)i * 1000 / profile->keys.nr);
-		if (!is_wanted(v, key))
+		if (!view_wants(v, key))
 			continue;
 		v->cells = array_room(v->cells, &v->size, v->nr + 1,
 				      sizeof(*v->cells));

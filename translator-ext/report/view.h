@@ -59,6 +59,9 @@ struct view *view_new(struct profile *profile,
 		      const struct view_filter *filter);
 void view_free(struct view *v);
 
+/** view_wants - whether such cells are wanted */
+bool view_wants(struct view *v, const struct cell_key *key);
+
 /** view_place - where a cell's samples were, a place's number */
 uint32_t view_place(struct view *v, const struct cell_key *key);
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "report/annotate.h"
+#include "report/branch_table.h"
 #include "report/calltree.h"
 #include "report/columns.h"
 #include "report/diff.h"
@@ -96,6 +97,29 @@ static void check_trees(struct view *v, const struct columns *columns)
 	free(out.s);
 }
 
+static void check_branches(struct view *v)
+{
+	const struct branches *b = &v->profile->branches;
+	struct columns columns;
+	struct buf out = { 0 };
+	uint64_t taken = 0, samples = 0;
+	uint32_t i;
+
+	for (i = 0; i < b->keys.nr; i++) {
+		ensure(b->counts[i].taken);
+		ensure(b->counts[i].predicted + b->counts[i].mispredicted <=
+		       b->counts[i].taken);
+		taken += b->counts[i].taken;
+	}
+	for (i = 0; i < b->nr_totals; i++)
+		samples += b->totals[i].samples + b->totals[i].without;
+	ensure(samples == loss_sum(&v->profile->loss).read);
+	ensure(!columns_parse("comm,pid,tid,cpu,image,symbol,line,address",
+			      &columns, &out));
+	ensure(branch_table_print(v, &columns, SORT_EVENTS, 0, &out) == taken);
+	free(out.s);
+}
+
 static void check_view(struct profile *p)
 {
 	const struct view_filter all = { 0 };
@@ -117,6 +141,7 @@ static void check_view(struct profile *p)
 	calltree_print(v, &columns, true, 1, &out);
 	pprof_print(v, &columns, &out);
 	annotate_print(v, &out);
+	check_branches(v);
 	diff_print(v, v, &columns, 0, &out);
 	places_say(v->places, null);
 	free(out.s);
