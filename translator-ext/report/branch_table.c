@@ -187,9 +187,7 @@ static void print_rows(const struct branch_rows *rows,
 			put_row(&g, rows, &list[i], share, sum.timed);
 	}
 	grid_print(&g, out);
-	if (small)
-		buf_printf(out, "# %zu rows with less than %g %% are not shown\n",
-			   small, limit);
+	table_small(small, limit, out);
 }
 
 uint64_t branch_table_print(struct view *v, const struct columns *columns,

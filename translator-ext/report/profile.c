@@ -223,7 +223,12 @@ static void on_sample(struct reading *rd, const struct trace_sample *s)
 			      sizeof(*p->cells));
 	c = &p->cells[nr];
 	c->samples++;
-	c->events += s->period;
+	if (s->period > INT64_MAX - p->periods) {
+		p->no_period++;
+	} else {
+		p->periods += s->period;
+		c->events += s->period;
+	}
 	add_values(c, s, latency, more);
 	if (rd->fields & PROFILE_BRANCHES)
 		add_branches(p, s, &key, more + s->nr_counts);

@@ -96,6 +96,8 @@ struct profile {
 	size_t size_cells;
 	struct branches branches;
 	uint64_t no_stack;	/* samples that have one that is not there */
+	uint64_t periods;	/* of all samples: no sum of theirs overflows */
+	uint64_t no_period;	/* samples whose would have done it */
 	struct loss loss;
 	struct trace_skipped skipped;
 };

@@ -297,6 +297,9 @@ static void say_losses(const struct profile *p, struct view *v)
 	if (p->no_stack)
 		fprintf(stderr, "stapwatch report: %s: the stacks of %" PRIu64 " samples are not in the trace\n",
 			p->name, p->no_stack);
+	if (p->no_period)
+		fprintf(stderr, "stapwatch report: %s: the periods of %" PRIu64 " samples are more than can be, and are counted as 0\n",
+			p->name, p->no_period);
 	if (sum.lost || sum.missing)
 		fprintf(stderr, "stapwatch report: %s: of %" PRIu64 " samples %" PRIu64 " are missing\n",
 			p->name, sum.taken, sum.lost + sum.missing);

@@ -20,6 +20,13 @@ void table_event(struct view *v, uint32_t event, struct buf *out)
 			   ", each %" PRIu64, p->events[event].every);
 }
 
+void table_small(size_t nr, double limit, struct buf *out)
+{
+	if (nr)
+		buf_printf(out, "# %zu rows with less than %g %% are not shown\n",
+			   nr, limit);
+}
+
 void table_title(struct view *v, uint32_t event, struct buf *out)
 {
 	const struct view_total *t = &v->totals[event];
@@ -125,9 +132,7 @@ static void print_rows(struct view *v, const struct columns *columns,
 			grid_text(&g, intern_text(texts, rows[i].texts[k]));
 	}
 	grid_print(&g, out);
-	if (small)
-		buf_printf(out, "# %zu rows with less than %g %% are not shown\n",
-			   small, limit);
+	table_small(small, limit, out);
 }
 
 void table_print(struct view *v, const struct columns *columns,

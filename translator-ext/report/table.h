@@ -17,6 +17,9 @@ void table_print(struct view *v, const struct columns *columns,
 /** table_event - how a title begins: what was counted */
 void table_event(struct view *v, uint32_t event, struct buf *out);
 
+/** table_small - how many rows were left out because they are below LIMIT */
+void table_small(size_t nr, double limit, struct buf *out);
+
 /** table_title - the line above what is told of an event */
 void table_title(struct view *v, uint32_t event, struct buf *out);
 
