@@ -3,10 +3,13 @@
 #include "jit_map.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "buf.h"
 
@@ -33,6 +36,29 @@ static uint32_t inner_pid(uint32_t pid)
 	return inner ? inner : pid;
 }
 
+/*
+ * Anybody can put a file there for who reports as root.  It is to be a file, and
+ * root's, one's own, or that of the process's owner if it is still there.
+ */
+static FILE *open_file(const char *path, uint32_t pid)
+{
+	struct stat st, process;
+	char dir[32];
+	FILE *f;
+	int fd;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return NULL;
+	snprintf(dir, sizeof(dir), "/proc/%u", pid);
+	f = !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	    (!st.st_uid || st.st_uid == geteuid() || stat(dir, &process) ||
+	     st.st_uid == process.st_uid) ? fdopen(fd, "r") : NULL;
+	if (!f)
+		close(fd);
+	return f;
+}
+
 static FILE *open_map(uint32_t pid)
 {
 	char path[96];
@@ -40,12 +66,12 @@ static FILE *open_map(uint32_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", pid,
 		 inner_pid(pid));
-	f = fopen(path, "re");
+	f = open_file(path, pid);
 	if (f)
 		return f;
 	/* it may have ended */
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
-	return fopen(path, "re");
+	return open_file(path, pid);
 }
 
 /*
