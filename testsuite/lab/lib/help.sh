@@ -14,7 +14,7 @@ It runs on Debian x86_64 as root. Nothing that it does outlives it but its cache
 	lab check [RUNTEST-ARGS]
 		All tests; the last line is 'N passed, N failed'.
 	lab check-kasan [RUNTEST-ARGS]
-		Lifecycle and stress tests on a kernel with KASAN and kmemleak.
+		The tests that name it, of lifecycles and of ppa, on a kernel with KASAN and kmemleak.
 	lab bench
 		What probes cost.
 	lab run [GUEST OPTIONS] [--load CMD] [--put FILE]... [--timeout S] -- stap|stapwatch ARGS...
