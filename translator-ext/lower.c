@@ -550,11 +550,8 @@ static bool is_word_alone(const struct lowering *l, const struct part *part,
 
 /* What is sampled, and how often. */
 struct sampling {
-	char *name;
+	struct event_profile parts;
 	struct event_attr attr;
-	uint64_t period;
-	bool freq;
-	uint64_t random;	/* the mask of what is added to the period */
 };
 
 /* Perf's number for software events. */
@@ -585,26 +582,21 @@ static int read_profile(struct lowering *l, const struct part *part,
 			struct sampling *s)
 {
 	char *text = string_argument(l, part, "pmu_profile"), why[512];
-	struct event_profile parts;
 	struct event ev;
 	bool ok;
 
 	if (!text)
 		return -1;
-	if (event_profile_split(text, &parts, why, sizeof(why))) {
+	if (event_profile_split(text, &s->parts, why, sizeof(why))) {
 		fail(l, part->argument, "%s", why);
 		free(text);
 		return -1;
 	}
 	free(text);
-	s->name = parts.event;
-	s->period = parts.period;
-	s->freq = parts.freq;
-	s->random = parts.random;
-	if (!resolve(l, part->argument, s->name, &ev))
+	if (!resolve(l, part->argument, s->parts.event, &ev))
 		return -1;
-	if (parts.precise >= 0)
-		ev.attr.precise_ip = parts.precise;
+	if (s->parts.precise >= 0)
+		ev.attr.precise_ip = s->parts.precise;
 	s->attr = ev.attr;
 	ok = can_sample(l, part, &ev);
 	event_free(&ev);
@@ -635,9 +627,9 @@ static int read_time(struct lowering *l, const struct part *part,
 		fail(l, part->begin, "time_ms takes a number of milliseconds from 1 to 3600000, as in kernel.time_ms(10)");
 		return -1;
 	}
-	s->name = xstrdup("cpu_clock");
+	s->parts.event = xstrdup("cpu_clock");
 	s->attr = (struct event_attr) { .type = TYPE_SOFTWARE };
-	s->period = ms * 1000000;
+	s->parts.period = ms * 1000000;
 	return 0;
 }
 
@@ -648,20 +640,21 @@ static int read_time(struct lowering *l, const struct part *part,
 static int put_sampling(struct lowering *l, size_t i, const struct sampling *s,
 			const struct part *process, struct buf *b)
 {
+	const struct event_profile *parts = &s->parts;
 	struct event_attr plain = {
 		.type = s->attr.type, .config = s->attr.config
 	};
 	int native;
 
-	buf_printf(&l->explain, "\tsampled: %s, %s %" PRIu64, s->name,
-		   s->freq ? "a second" : "every", s->period);
-	if (s->random)
+	buf_printf(&l->explain, "\tsampled: %s, %s %" PRIu64, parts->event,
+		   parts->freq ? "a second" : "every", parts->period);
+	if (parts->random)
 		buf_printf(&l->explain, " and what is random under 0x%" PRIx64,
-			   s->random);
+			   parts->random);
 	buf_puts(&l->explain, ": ");
 	explain_attr(l, &s->attr);
 	buf_puts(&l->explain, "\n");
-	if (!process && !s->random && same_attr(&plain, &s->attr) &&
+	if (!process && !parts->random && same_attr(&plain, &s->attr) &&
 	    s->attr.config <= INT64_MAX) {
 		/* which may fail, and then the runtime says what would not */
 		if (!l->sampling && plain.type != TYPE_SOFTWARE) {
@@ -671,13 +664,14 @@ static int put_sampling(struct lowering *l, size_t i, const struct sampling *s,
 		}
 		buf_printf(b, "perf.type(%" PRIu32 ").config(%" PRIu64
 			   ").%s(%" PRIu64 ")", plain.type, plain.config,
-			   s->freq ? "hz" : "sample", s->period);
+			   parts->freq ? "hz" : "sample", parts->period);
 		return 0;
 	}
-	native = native_event(l, i, s->name, &(struct native) {
+	native = native_event(l, i, parts->event, &(struct native) {
 		.attr = s->attr,
-		.period = s->freq ? -(int64_t)s->period : (int64_t)s->period,
-		.random = s->random,
+		.period = parts->freq ? -(int64_t)parts->period :
+					(int64_t)parts->period,
+		.random = parts->random,
 	});
 	if (native < 0)
 		return -1;
@@ -728,7 +722,7 @@ static int put_sampled(struct lowering *l, const struct point *p, struct buf *b)
 					: read_profile(l, sampled, &s);
 	if (!rc)
 		rc = put_sampling(l, sampled->begin, &s, process, b);
-	free(s.name);
+	free(s.parts.event);
 	return rc;
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tables of branches; branch_table.h says what is wanted of it. */
-#define _GNU_SOURCE	/* qsort_r(), strverscmp() */
+#define _GNU_SOURCE	/* qsort_r() */
 #include "branch_table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "grid.h"
 #include "table.h"
@@ -100,18 +99,13 @@ static int by_order(const void *a, const void *b, void *arg)
 {
 	const struct branch_row *x = a, *y = b;
 	const struct branch_rows *rows = arg;
-	const struct intern *texts = &rows->view->profile->texts;
-	size_t i;
-	int n;
 
 	if (x->event != y->event)
 		return x->event < y->event ? -1 : 1;
 	if (rows->sort != SORT_NAME && x->counts.taken != y->counts.taken)
 		return x->counts.taken > y->counts.taken ? -1 : 1;
-	for (n = 0, i = 0; i < rows->nr_texts && !n; i++)
-		n = strverscmp(intern_text(texts, x->texts[i]),
-			       intern_text(texts, y->texts[i]));
-	return n;
+	return rows_by_name(&rows->view->profile->texts, x->texts, y->texts,
+			    rows->nr_texts);
 }
 
 /* ---- as text */

@@ -121,17 +121,11 @@ static struct unit *unit_of(struct inlines *in, Dwarf_Die *cu)
 
 static Dwarf_Die *function_at(struct unit *u, Dwarf_Addr addr)
 {
-	size_t low = 0, high = u->nr, middle;
+	const size_t nr = array_up_to(u->ranges, u->nr, sizeof(*u->ranges),
+				      offsetof(struct range, start), addr);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (u->ranges[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && addr < u->ranges[low - 1].end ?
-		&u->ranges[low - 1].function : NULL;
+	return nr && addr < u->ranges[nr - 1].end ?
+		&u->ranges[nr - 1].function : NULL;
 }
 
 /* ---- within a function */

@@ -28,6 +28,24 @@ void *array_room(void *array, size_t *size, size_t nr, size_t each)
 	return array;
 }
 
+size_t array_up_to(const void *array, size_t nr, size_t each, size_t offset,
+		   uint64_t value)
+{
+	size_t low = 0, high = nr, middle;
+	uint64_t there;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		memcpy(&there, (const char *)array + middle * each + offset,
+		       sizeof(there));
+		if (there <= value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static uint32_t hash_of(const void *key, size_t len)
 {
 	const char *p = key;

@@ -54,4 +54,11 @@ void intern_free(struct intern *t);
  */
 void *array_room(void *array, size_t *size, size_t nr, size_t each);
 
+/**
+ * array_up_to - how many elements are not above a value
+ * @array: @nr elements of @each bytes, in the order of the 64 bits at @offset
+ */
+size_t array_up_to(const void *array, size_t nr, size_t each, size_t offset,
+		   uint64_t value);
+
 #endif

@@ -108,16 +108,8 @@ static void leave_space(struct procs *p, uint32_t nr)
 /* The first map that ends behind an address, or nr. */
 static uint32_t first_behind(const struct space *s, uint64_t addr)
 {
-	uint32_t low = 0, high = s->nr, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (s->maps[middle].end > addr)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return array_up_to(s->maps, s->nr, sizeof(*s->maps),
+			   offsetof(struct map, end), addr);
 }
 
 static const struct map *find_map(const struct space *s, uint64_t addr)

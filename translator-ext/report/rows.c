@@ -54,6 +54,18 @@ struct order {
 	enum rows_sort sort;
 };
 
+int rows_by_name(const struct intern *texts, const uint32_t *x,
+		 const uint32_t *y, size_t nr)
+{
+	size_t i;
+	int n = 0;
+
+	for (i = 0; i < nr && !n; i++)
+		n = strverscmp(intern_text(texts, x[i]),
+			       intern_text(texts, y[i]));
+	return n;
+}
+
 static int compare(uint64_t x, uint64_t y)
 {
 	return (x < y) - (x > y);
@@ -63,17 +75,13 @@ static int by_order(const void *a, const void *b, void *arg)
 {
 	const struct row *x = a, *y = b;
 	const struct order *o = arg;
-	size_t i;
 	int n = -compare(x->event, y->event);
 
 	if (!n && o->sort == SORT_EVENTS)
 		n = compare(x->events, y->events);
 	if (!n && o->sort != SORT_NAME)
 		n = compare(x->samples, y->samples);
-	for (i = 0; i < o->columns && !n; i++)
-		n = strverscmp(intern_text(o->texts, x->texts[i]),
-			       intern_text(o->texts, y->texts[i]));
-	return n;
+	return n ? n : rows_by_name(o->texts, x->texts, y->texts, o->columns);
 }
 
 void rows_make(struct rows *rows, struct view *v, const struct columns *columns,

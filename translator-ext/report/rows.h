@@ -27,6 +27,10 @@ enum rows_sort {
 	SORT_NAME,		/* by the columns */
 };
 
+/** rows_by_name - the order of two rows' texts, as strverscmp() has it */
+int rows_by_name(const struct intern *texts, const uint32_t *x,
+		 const uint32_t *y, size_t nr);
+
 /** rows_make - the rows of a view, event by event */
 void rows_make(struct rows *rows, struct view *v,
 	       const struct columns *columns, enum rows_sort sort);

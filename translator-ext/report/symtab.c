@@ -45,19 +45,13 @@ void symtab_sort(struct symtab *t)
 
 const struct symbol *symtab_find(const struct symtab *t, uint64_t addr)
 {
-	size_t low = 0, high = t->nr, middle;
+	const size_t nr = array_up_to(t->symbols, t->nr, sizeof(*t->symbols),
+				      offsetof(struct symbol, addr), addr);
 	const struct symbol *s;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (t->symbols[middle].addr <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
+	if (!nr)
 		return NULL;
-	s = &t->symbols[low - 1];
+	s = &t->symbols[nr - 1];
 	return addr - s->addr < s->size ? s : NULL;
 }
 

@@ -8,6 +8,11 @@ BAD_LINES+='|rcu: INFO|INFO: rcu|INFO: task .* blocked for more than|self-detect
 BAD_LINES+='|INFO: possible|INFO: suspicious|suspicious RCU usage|DEBUG_LOCKS_WARN_ON|INFO: trying to register non-static key'
 BAD_LINES+='|ODEBUG|UBSAN:|KASAN:|KCSAN:|kmemleak: [0-9]+ new|corruption|refcount_t:|Slab .*: |workqueue lockup|lab: lockdep'
 
+# QEMU before 8.0 leaves flags behind cmpxchg16b that are none, and an interrupt that comes there ends in a fault.
+X86_CPU=max,la57=off,cx16=off
+# of each kernel's command line
+KERNEL_WORDS='loglevel=5 panic=-1 oops=panic nokaslr tsc=reliable'
+
 # boot_guest EXTRA_CPIO: starts QEMU as $ARCH, $KERNEL, $SMP, $APPEND and $ICOUNT say; its ports are fifos in $TMP
 #   out, err  what jobs print    ctl.out, ctl.in  see init    klog  the kernel's log    monitor  QEMU's
 boot_guest() {
@@ -26,9 +31,8 @@ boot_guest() {
 	x86_64)
 		console=ttyS0
 		ports='LAB_OUT=ttyS1 LAB_ERR=ttyS2 LAB_CTL=ttyS3'
-		# four interrupts for four ports: a shared one is lost now and then. QEMU before 8.0 leaves
-		# flags behind cmpxchg16b that are none, and an interrupt that comes there ends in a fault.
-		qemu=(qemu-system-x86_64 -machine pc -cpu max,la57=off,cx16=off
+		# four interrupts for four ports: a shared one is lost now and then
+		qemu=(qemu-system-x86_64 -machine pc -cpu "$X86_CPU"
 			-device isa-serial,chardev=klog,index=0
 			-device isa-serial,chardev=out,index=1
 			-device isa-serial,chardev=err,index=2,irq=5
@@ -58,7 +62,7 @@ boot_guest() {
 		-chardev "pipe,id=ctl,path=$TMP/ctl"
 		-monitor "unix:$TMP/monitor,server=on,wait=off"
 		-kernel "$dir/vmlinuz" -initrd "$TMP/initrd"
-		-append "console=$console loglevel=5 panic=-1 oops=panic nokaslr tsc=reliable $ports $APPEND")
+		-append "console=$console $KERNEL_WORDS $ports $APPEND")
 	exec {CTL}<>"$TMP/ctl.out" {CTL_IN}<>"$TMP/ctl.in"
 	note "booting Linux $(kernel_release "$ARCH" "$KERNEL"), $SMP CPUs${ICOUNT:+, -icount}"
 	# a session of its own: a terminal's Ctrl-C is not for QEMU

@@ -69,9 +69,9 @@ verb_shell() {
 	cpio_of "$TMP/tree" "$TMP/extra"
 	cat "$CACHE/images/$ARCH.cpio" "$TMP/extra" >"$TMP/initrd"
 	echo "Ctrl-A X leaves the guest at any time" >&2
-	spawn qemu-system-x86_64 -machine pc -cpu max,la57=off -accel tcg,thread=multi -m 2G -smp "$SMP" \
+	spawn qemu-system-x86_64 -machine pc -cpu "$X86_CPU" -accel tcg,thread=multi -m 2G -smp "$SMP" \
 		-nodefaults -display none -no-reboot -serial mon:stdio -kernel "$(kernel_dir "$ARCH" "$KERNEL")/vmlinuz" \
-		-initrd "$TMP/initrd" -append "console=ttyS0 loglevel=5 panic=-1 oops=panic nokaslr tsc=reliable $APPEND"
+		-initrd "$TMP/initrd" -append "console=ttyS0 $KERNEL_WORDS $APPEND"
 	# a terminal's Ctrl-C is the guest's
 	trap '' INT
 	waited "$SPAWNED"
