@@ -55,6 +55,15 @@ static void *add(void *arg)
 	return arg;
 }
 
+/* A writer that is scheduled away in an update keeps its readers busy. */
+static void not_read(void)
+{
+	if (errno == EBUSY)
+		busy++;
+	else
+		failed++;
+}
+
 static void look_at(struct stapwatch *sw, int64_t *last)
 {
 	const struct stapwatch_instance *in;
@@ -68,7 +77,7 @@ static void look_at(struct stapwatch *sw, int64_t *last)
 		if (strcmp(name, in->name))
 			half_added++;
 		if (stapwatch_read_cpus(sw, in->number, values)) {
-			failed++;
+			not_read();
 			continue;
 		}
 		for (c = 0; c < CPUS; c++) {
@@ -85,8 +94,10 @@ static void look_at_all(struct stapwatch *sw, int64_t *sums)
 {
 	size_t i;
 
-	if (stapwatch_read_all(sw, sums))
-		failed++;
+	if (stapwatch_read_all(sw, sums)) {
+		not_read();
+		return;
+	}
 	for (i = 0; i < stapwatch_nr(sw); i++)
 		torn += sums[i] % STEP != 0;
 }
@@ -95,15 +106,13 @@ static void *watch(void *arg)
 {
 	int64_t *last = calloc(INSTANCES * CPUS, sizeof(*last));
 	int64_t *sums = calloc(INSTANCES, sizeof(*sums));
-	struct stapwatch *sw = stapwatch_open("map");
+	struct stapwatch *sw;
 
+	while (!(sw = stapwatch_open("map")) && errno == EBUSY)
+		busy++;
 	while (sw && !atomic_load(&done)) {
-		if (stapwatch_refresh(sw) < 0) {
-			if (errno == EBUSY)
-				busy++;
-			else
-				failed++;
-		}
+		if (stapwatch_refresh(sw) < 0)
+			not_read();
 		look_at(sw, last);
 		look_at_all(sw, sums);
 	}
