@@ -546,6 +546,29 @@ read_cpu(int fd, int cpu, uint64_t *us, uint64_t *irq_us, uint64_t *entries)
 	*entries = v[PPA_SYS_SYSCALLCNT] + v[PPA_INTERRUPTCNT];
 }
 
+static uint64_t sum_of(const uint64_t *us)
+{
+	return us[0] + us[1] + us[2];
+}
+
+/* Ours and the kernel's of one moment: the other CPU may have had its turn, or
+ * somebody else this one, between the two. */
+static void read_both(int fd, int cpu, uint64_t *ours, uint64_t *theirs,
+		      uint64_t *irq_us, uint64_t *entries)
+{
+	uint64_t after[3], irq_after, entries_after;
+	int tries;
+
+	for (tries = 0; tries < 100; tries++) {
+		read_cpu(fd, cpu, ours, irq_us, entries);
+		read_stat(cpu, theirs);
+		read_cpu(fd, cpu, after, &irq_after, &entries_after);
+		if (sum_of(after) - sum_of(ours) < 2000)
+			return;
+	}
+	errx(1, "CPU %d: no two readings within 2 ms", cpu);
+}
+
 static void stat(int cpu, long ms)
 {
 	static const char *const names[] = { "user", "system", "idle" };
@@ -555,8 +578,7 @@ static void stat(int cpu, long ms)
 	for (i = 0; i < 2; i++) {
 		if (i)
 			usleep(ms * 1000);
-		read_cpu(fd, cpu, ours[i], &irq[i], &entries[i]);
-		read_stat(cpu, theirs[i]);
+		read_both(fd, cpu, ours[i], theirs[i], &irq[i], &entries[i]);
 	}
 	for (i = 0; i < 3; i++)
 		say(names[i], ours[1][i] - ours[0][i],
