@@ -366,7 +366,7 @@ void options_help(FILE *out)
 	      "                     [PATTERN] [MAP]             watch a map of counters\n"
 	      "   or: stapwatch metrics [--listen ADDR:PORT] [MAP...]\n"
 	      "                                                 print maps as OpenMetrics\n"
-	      "   or: stapwatch ppa [-p PID | -a] [-i SECS] [-n COUNT] [--sort KEY]\n"
+	      "   or: stapwatch ppa [[-p] PID | -a] [-i SECS] [-n COUNT] [--sort KEY]\n"
 	      "                     [--json] [MODULE]           watch where the time goes\n"
 	      "   or: stapwatch report [options] FILE|-         report a profile's trace\n"
 	      "\n"

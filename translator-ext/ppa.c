@@ -445,7 +445,7 @@ static int run(struct ppa *p)
 
 /* ---- the command */
 
-#define USAGE "there are -p PID or -a, -i SECS, -n COUNT, --sort cpu|system|syscalls|latency|switches and --json"
+#define USAGE "there are [-p] PID or -a, -i SECS, -n COUNT, --sort cpu|system|syscalls|latency|switches and --json"
 
 static int say(const char *what, const char *value)
 {
@@ -462,6 +462,11 @@ static int take_number(const char *what, const char *s, uint64_t *n)
 	if (*s < '0' || *s > '9' || *end || errno || !*n || *n > INT32_MAX)
 		return say(what, s);
 	return 0;
+}
+
+static bool is_number(const char *s)
+{
+	return *s && !s[strspn(s, "0123456789")];
 }
 
 static int take_interval(struct ppa *p, const char *s)
@@ -520,6 +525,13 @@ static int read_options(struct ppa *p, int argc, char **argv)
 			rc = say(c == ':' ? "an option wants a value" :
 					    "an option is not known",
 				 argv[optind - 1]);
+	}
+	/* a PID may stand alone; a module of that name goes by its directory */
+	if (!rc && optind < argc && is_number(argv[optind])) {
+		if (p->pid)
+			return say("one PID is enough", argv[optind]);
+		rc = take_number("-p wants a process's or thread's number",
+				 argv[optind++], &p->pid);
 	}
 	if (rc)
 		return rc;
