@@ -464,6 +464,12 @@ static int take_number(const char *what, const char *s, uint64_t *n)
 	return 0;
 }
 
+static int take_pid(struct ppa *p, const char *s)
+{
+	return take_number("-p wants a process's or thread's number", s,
+			   &p->pid);
+}
+
 static bool is_number(const char *s)
 {
 	return *s && !s[strspn(s, "0123456789")];
@@ -508,8 +514,7 @@ static int read_options(struct ppa *p, int argc, char **argv)
 	while (!rc && (c = getopt_long(argc, argv, ":p:ai:n:", options,
 				       NULL)) >= 0) {
 		if (c == 'p')
-			rc = take_number("-p wants a process's or thread's number",
-					 optarg, &p->pid);
+			rc = take_pid(p, optarg);
 		else if (c == 'a')
 			all = true;
 		else if (c == 'i')
@@ -530,8 +535,7 @@ static int read_options(struct ppa *p, int argc, char **argv)
 	if (!rc && optind < argc && is_number(argv[optind])) {
 		if (p->pid)
 			return say("one PID is enough", argv[optind]);
-		rc = take_number("-p wants a process's or thread's number",
-				 argv[optind++], &p->pid);
+		rc = take_pid(p, argv[optind++]);
 	}
 	if (rc)
 		return rc;
