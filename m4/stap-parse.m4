@@ -3,7 +3,8 @@
 # a module is asked by "make installcheck": that takes long.
 AC_DEFUN([SW_STAP_PARSE],
 [sw_stap_parse='not tried'
-AS_IF([test -n "$STAP"],
+AS_IF([test -n "$sw_stap_old"], [sw_stap_parse="no: $sw_stap_old is too old"],
+  [test -n "$STAP"],
 [AC_MSG_CHECKING([whether stap parses])
 sw_stap_parse=no
 AS_IF([sh "$srcdir/testsuite/fakekernel" "$PWD/conftest.dir" &&

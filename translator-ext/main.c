@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stapwatch: stap, with scripts in the notation of 2005. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shown.h"
+#include "cmd/cmd.h"
 #include "config.h"
-#include "list.h"
-#include "lower.h"
-#include "metrics.h"
+#include "lower/lower.h"
 #include "options.h"
-#include "ppa.h"
-#include "report/report.h"
-#include "run.h"
-#include "script.h"
-#include "top.h"
+#include "stap/run.h"
+#include "stap/scripts.h"
 
 static int finish_stdout(int status)
 {
 	if (!fflush(stdout) && !ferror(stdout))
 		return status;
-	perror("stapwatch: stdout");
+	shown_line(stderr, "stapwatch: stdout: %s", strerror(errno));
 	return 1;
 }
 
@@ -27,29 +25,29 @@ static int finish_stdout(int status)
 static int show(const struct options *opts, const struct script_list *list,
 		const char *point)
 {
-	if (point)
-		puts(point);
+	if (point) {
+		shown_out(stdout, point, strlen(point));
+		shown_line(stdout, "%s", "");
+	}
 	for (size_t i = 0; i < list->nr; i++) {
 		const struct lowered *low = &list->scripts[i].lowered;
 
 		if (opts->lower)
-			fwrite(low->text, 1, low->len, stdout);
+			shown_out(stdout, low->text, low->len);
 		else if (low->explain)
-			fputs(low->explain, stdout);
+			shown_out(stdout, low->explain, strlen(low->explain));
 	}
 	return finish_stdout(0);
 }
 
 static int run(const struct options *opts)
 {
-	const struct lower_options how = { .pmu = opts->pmu };
 	struct script_list list;
 	char *point = NULL;
 	int status;
 
 	if (opts->point.arg) {
-		point = lower_point(options_value(opts, &opts->point), &how,
-				    stderr);
+		point = scripts_point(opts);
 		if (!point)
 			return 1;
 	}
@@ -66,15 +64,29 @@ static int run(const struct options *opts)
 	return status;
 }
 
-static const struct {
+struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
-} commands[] = {
-	{ "list", cmd_list },
-	{ "top", cmd_top },
-	{ "metrics", cmd_metrics },
-	{ "report", cmd_report },
-	{ "ppa", cmd_ppa },
+	bool starts;		/* a command, whose arguments are its own */
+};
+
+static int run_command(const struct command *c, int argc, char **argv)
+{
+	if (!cmd_wants_help(c->starts && argc > 2 ? 2 : argc, argv))
+		return c->run(argc, argv);
+	cmd_help(argv[0]);
+	return finish_stdout(0);
+}
+
+static const struct command commands[] = {
+	{ .name = "list", .run = cmd_list },
+	{ .name = "top", .run = cmd_top },
+	{ .name = "metrics", .run = cmd_metrics },
+	{ .name = "report", .run = cmd_report },
+	{ .name = "ppa", .run = cmd_ppa },
+	{ .name = "stat", .run = cmd_stat, .starts = true },
+	{ .name = "latency", .run = cmd_latency, .starts = true },
+	{ .name = "record", .run = cmd_record, .starts = true },
 };
 
 int main(int argc, char **argv)
@@ -84,7 +96,7 @@ int main(int argc, char **argv)
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
 		if (argc > 1 && !strcmp(argv[1], commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
+			return run_command(&commands[i], argc - 1, argv + 1);
 	if (options_parse(argc, argv, &opts))
 		return 1;
 	if (opts.help) {
@@ -93,7 +105,7 @@ int main(int argc, char **argv)
 	} else if (opts.version) {
 		const struct script_list none = { 0 };
 
-		printf("stapwatch %s\n", STAPWATCH_VERSION);
+		shown_line(stdout, "stapwatch %s", STAPWATCH_VERSION);
 		status = run_stap(&opts, &none, NULL);
 	} else {
 		status = run(&opts);

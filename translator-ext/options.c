@@ -7,14 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buf.h"
+#include "base/buf.h"
+#include "base/shown.h"
 
 enum {
 	OPT_OTHER = 256,	/* only to be stepped over */
 	OPT_NO_SCRIPT,		/* with it an operand is no script's path */
 	OPT_DUMP,		/* the same; operands are arguments */
 	OPT_BUILD_AS,
+	OPT_BPF,
 	OPT_COLOR,
+	OPT_COMPATIBLE,
+	OPT_DYNINST,
+	OPT_ELSEWHERE,		/* facts of this system are not the script's */
+	OPT_PRIVILEGE,
+	OPT_RUNTIME,
+	OPT_UNPRIVILEGED,
 	OPT_HELP,
 	OPT_VERSION,
 	OPT_LOWER,
@@ -53,21 +61,21 @@ static const struct option long_options[] = {
 	FLAG("benchmark-sdt", OPT_NO_SCRIPT),
 	VALUE("benchmark-sdt-loops", OPT_NO_SCRIPT),
 	VALUE("benchmark-sdt-threads", OPT_NO_SCRIPT),
-	FLAG("bpf", OPT_OTHER),
+	FLAG("bpf", OPT_BPF),
 	MAYBE("build-as", OPT_BUILD_AS),
 	FLAG("check-version", OPT_OTHER),
 	FLAG("clean-cache", OPT_NO_SCRIPT),
 	FLAG("client-options", OPT_OTHER),
 	MAYBE("color", OPT_COLOR),
 	MAYBE("colour", OPT_COLOR),
-	VALUE("compatible", OPT_OTHER),
+	VALUE("compatible", OPT_COMPATIBLE),
 	FLAG("debug", OPT_OTHER),
 	FLAG("disable-cache", OPT_OTHER),
 	MAYBE("download-debuginfo", OPT_OTHER),
 	FLAG("dump-functions", OPT_DUMP),
 	FLAG("dump-probe-aliases", OPT_DUMP),
 	FLAG("dump-probe-types", OPT_DUMP),
-	FLAG("dyninst", OPT_OTHER),
+	FLAG("dyninst", OPT_DYNINST),
 	FLAG("example", OPT_NO_SCRIPT),
 	FLAG("interactive", OPT_OTHER),
 	FLAG("language-server", OPT_NO_SCRIPT),
@@ -77,16 +85,16 @@ static const struct option long_options[] = {
 	MAYBE("monitor", OPT_OTHER),
 	FLAG("no-global-var-display", OPT_OTHER),
 	FLAG("poison-cache", OPT_OTHER),
-	VALUE("privilege", OPT_OTHER),
+	VALUE("privilege", OPT_PRIVILEGE),
 	MAYBE("prologue-searching", OPT_OTHER),
-	VALUE("remote", OPT_OTHER),
+	VALUE("remote", OPT_ELSEWHERE),
 	FLAG("remote-prefix", OPT_OTHER),
 	VALUE("rlimit-as", OPT_OTHER),
 	VALUE("rlimit-cpu", OPT_OTHER),
 	VALUE("rlimit-fsize", OPT_OTHER),
 	VALUE("rlimit-nproc", OPT_OTHER),
 	VALUE("rlimit-stack", OPT_OTHER),
-	VALUE("runtime", OPT_OTHER),
+	VALUE("runtime", OPT_RUNTIME),
 	FLAG("save-uprobes", OPT_OTHER),
 	FLAG("semantic-keep-going", OPT_OTHER),
 	MAYBE("sign-module", OPT_OTHER),
@@ -94,11 +102,11 @@ static const struct option long_options[] = {
 	FLAG("suppress-handler-errors", OPT_OTHER),
 	FLAG("suppress-time-limits", OPT_OTHER),
 	VALUE("sysenv", OPT_OTHER),
-	VALUE("sysroot", OPT_OTHER),
+	VALUE("sysroot", OPT_ELSEWHERE),
 	VALUE("target-namespaces", OPT_OTHER),
 	VALUE("tmpdir", OPT_OTHER),
 	MAYBE("trust-servers", OPT_OTHER),
-	FLAG("unprivileged", OPT_OTHER),
+	FLAG("unprivileged", OPT_UNPRIVILEGED),
 	VALUE("use-http-server", OPT_OTHER),
 	MAYBE("use-server", OPT_OTHER),
 	MAYBE("use-server-on-error", OPT_OTHER),
@@ -171,9 +179,50 @@ static void take_own(struct parse *p, struct options *opts, int opt,
 	}
 }
 
+/* What is compared with in a script's conditions. */
+static bool take_fact(struct options *opts, int opt)
+{
+	switch (opt) {
+	case 'a':
+		opts->arch = optarg;
+		return true;
+	case 'g':
+		opts->guru = true;
+		return true;
+	case 'r':
+		opts->release = optarg;
+		return true;
+	case OPT_BPF:
+		opts->runtime = "bpf";
+		return true;
+	case OPT_COMPATIBLE:
+		opts->compatible = optarg;
+		return true;
+	case OPT_DYNINST:
+		opts->runtime = "dyninst";
+		return true;
+	case OPT_ELSEWHERE:
+		opts->elsewhere = true;
+		return true;
+	case OPT_PRIVILEGE:
+		opts->privilege = optarg;
+		return true;
+	case OPT_RUNTIME:
+		opts->runtime = optarg;
+		return true;
+	case OPT_UNPRIVILEGED:
+		opts->privilege = "stapusr";
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void take_option(struct parse *p, struct options *opts, int opt,
 			const char *last)
 {
+	if (take_fact(opts, opt))
+		return;
 	switch (opt) {
 	case 'e':
 		p->script = find_arg(p, optarg);
@@ -275,23 +324,27 @@ static void take_rest(const struct parse *p, struct options *opts)
 		renumber(p, &opts->scripts[i].at.arg);
 }
 
-static int check_own(const struct options *opts)
+static int check_own(const struct parse *p, const struct options *opts)
 {
 	if (opts->lower && opts->explain) {
-		fputs("stapwatch: --lower and --explain: both print in place of running; give one of them\n",
-		      stderr);
+		shown_line(stderr, "stapwatch: --lower and --explain: both print in place of running; give one of them");
 		return -1;
 	}
 	if (opts->pmu && !*opts->pmu) {
-		fputs("stapwatch: --pmu: the name is empty; 'stapwatch list --pmu skx' lists a Skylake server's events\n",
-		      stderr);
+		shown_line(stderr, "stapwatch: --pmu: the name is empty; 'stapwatch list --pmu skx' lists a Skylake server's events");
+		return -1;
+	}
+	if ((opts->lower || opts->explain) &&
+	    (p->nr_script > 1 || (p->nr_script && opts->point.arg))) {
+		shown_line(stderr, "stapwatch: --%s: %s; give one, and what is to be added by -E",
+			   opts->lower ? "lower" : "explain", p->nr_script > 1 ?
+			   "-e twice" : "-e with -l or -L");
 		return -1;
 	}
 	if ((opts->lower || opts->explain) && !opts->nr_scripts &&
 	    !opts->point.arg && !opts->help && !opts->version) {
-		fprintf(stderr,
-			"stapwatch: --%s: there is no script; give FILE, - or -e SCRIPT\n",
-			opts->lower ? "lower" : "explain");
+		shown_line(stderr, "stapwatch: --%s: there is no script; give FILE, - or -e SCRIPT",
+			   opts->lower ? "lower" : "explain");
 		return -1;
 	}
 	return 0;
@@ -302,8 +355,7 @@ static int wrong_own(const char *last)
 {
 	if (strcmp(last, "--pmu"))
 		return 0;
-	fputs("stapwatch: --pmu: the name is missing; 'stapwatch list --pmu skx' lists a Skylake server's events\n",
-	      stderr);
+	shown_line(stderr, "stapwatch: --pmu: the name is missing; 'stapwatch list --pmu skx' lists a Skylake server's events");
 	return -1;
 }
 
@@ -335,7 +387,7 @@ int options_parse(int argc, char **argv, struct options *opts)
 	free(p.ours);
 	free(p.extra);
 	if (!err)
-		err = check_own(opts);
+		err = check_own(&p, opts);
 	if (err)
 		options_free(opts);
 	return err;
@@ -368,6 +420,8 @@ void options_help(FILE *out)
 	      "                                                 print maps as OpenMetrics\n"
 	      "   or: stapwatch ppa [[-p] PID | -a] [-i SECS] [-n COUNT] [--sort KEY]\n"
 	      "                     [--json] [MODULE]           watch where the time goes\n"
+	      "   or: stapwatch stat [options] [COMMAND]        count events\n"
+	      "   or: stapwatch record [options] [COMMAND]      sample into a trace\n"
 	      "   or: stapwatch report [options] FILE|-         report a profile's trace\n"
 	      "\n"
 	      "stap, with scripts that may also say startwatch(\"EVENT\"), elapsed(\"EVENT\"),\n"
@@ -376,8 +430,8 @@ void options_help(FILE *out)
 	      "Options:\n",
 	      out);
 	for (size_t i = 0; i < sizeof(own_options) / sizeof(*own_options); i++)
-		fprintf(out, "  %-16s %s\n", own_options[i].shown,
-			own_options[i].text);
+		shown_line(out, "  %-16s %s", own_options[i].shown,
+			   own_options[i].text);
 	fputs("\n"
 	      "All other options are stap's and go to it as they are: see 'stap --help'.\n"
 	      "The notation: man stapwatchprobes.  This command: man stapwatch.\n",

@@ -44,6 +44,15 @@ struct options {
 	long last_pass;
 	const char *build_as;	/* of --build-as=USER, or NULL */
 
+	/* What the script's conditions may ask for: as given, or NULL. */
+	const char *arch;
+	const char *release;
+	const char *compatible;
+	const char *privilege;
+	const char *runtime;
+	bool guru;
+	bool elsewhere;		/* it is to run on, or for, another system */
+
 	bool help;
 	bool version;
 	bool lower;

@@ -51,12 +51,16 @@ _stapwatch_ppa()
 		mapfile -t COMPREPLY < <(compgen -W 'cpu system syscalls latency switches' -- "$cur")
 		return
 		;;
+	--by)
+		mapfile -t COMPREPLY < <(compgen -W 'thread process cpu' -- "$cur")
+		return
+		;;
 	-[in])
 		return
 		;;
 	esac
 	if [[ $cur == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W '-p -a -i -n --sort --json' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W '-p -a -i -n --sort --by --why --json' -- "$cur")
 		return
 	fi
 	modules=$(compgen -G '/proc/systemtap/*/ppa')
@@ -95,8 +99,9 @@ _stapwatch_map()
 _stapwatch_report()
 {
 	local options='--annotate --branches --by --callees --callers --comm --cpu
-		--diff --event --flamegraph --folded --image --inline --kallsyms
-		--limit --no-demangle --pid --pprof --root --sort --symbol --tid'
+		--diff --event --flamegraph --folded --idle --image --inline
+		--kallsyms --limit --no-demangle --pid --pprof --root --sort
+		--symbol --tid'
 	local names='comm pid tid cpu image symbol line block address stack
 		data source'
 	local head=
@@ -124,6 +129,43 @@ _stapwatch_report()
 	fi
 	mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 	compopt -o filenames 2>/dev/null
+}
+
+# For `stat', `latency' and `record': their options, events, processes, a command.
+_stapwatch_starts()
+{
+	local options
+	case ${COMP_WORDS[1]} in
+	stat) options='-e --every -a -C -p -t -G -I --per-thread --json -v' ;;
+	latency) options='-e -p --by --over -I -n --json -v' ;;
+	record) options='-e -g -a -C -p -t -G -o -v' ;;
+	esac
+	case $prev in
+	-e)
+		mapfile -t COMPREPLY < <(compgen -W "$(_stapwatch_events)" -- "$cur")
+		return
+		;;
+	-[pt])
+		mapfile -t COMPREPLY < <(cd /proc && compgen -G '[0-9]*' | grep "^$cur")
+		return
+		;;
+	--by)
+		COMPREPLY=(cpu)
+		return
+		;;
+	-o)
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return
+		;;
+	--every | --over | -[CGIn])
+		return
+		;;
+	esac
+	if [[ $cur == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+		return
+	fi
+	mapfile -t COMPREPLY < <(compgen -c -- "$cur")
 }
 
 _stapwatch()
@@ -155,6 +197,10 @@ _stapwatch()
 	fi
 	if [[ ${COMP_WORDS[1]} == ppa ]] && ((COMP_CWORD > 1)); then
 		_stapwatch_ppa
+		return
+	fi
+	if [[ ${COMP_WORDS[1]} == @(stat|latency|record) ]] && ((COMP_CWORD > 1)); then
+		_stapwatch_starts
 		return
 	fi
 	if [[ ${COMP_WORDS[1]} == report ]] && ((COMP_CWORD > 1)); then
@@ -189,7 +235,7 @@ _stapwatch()
 	mapfile -t COMPREPLY < <(
 		compgen -f -X '!*.stp' -- "$cur"
 		compgen -d -- "$cur"
-		((COMP_CWORD > 1)) || compgen -W 'list top metrics ppa report' -- "$cur"
+		((COMP_CWORD > 1)) || compgen -W 'list top metrics ppa stat latency record report' -- "$cur"
 	)
 	compopt -o filenames 2>/dev/null
 }

@@ -9,6 +9,7 @@
  *				`watched': each calls getppid() before
  *	load threads N		N threads call getppid() and sleep; then, with
  *				all of them there, getuid()
+ *	load faults		instructions per page fault of a page touched anew
  *	load profile		the instructions of a second's work, half of it
  *				in the kernel, 20 calls deep
  *	load run PROGRAM ARG...	instructions until the program has ended, on a guest
@@ -26,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -117,6 +119,27 @@ static void threads(int count)
 	syscall(SYS_getuid);
 }
 
+/* The next page of many; when all are there they go, which is one call of LOOPS. */
+static void touch(void)
+{
+	static unsigned int at = LOOPS;
+	static char *pages;
+
+	if (!pages) {
+		pages = mmap(NULL, LOOPS * 4096UL, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (pages == MAP_FAILED)
+			err(1, "mmap");
+		if (madvise(pages, LOOPS * 4096UL, MADV_NOHUGEPAGE))
+			err(1, "madvise");
+	}
+	if (at == LOOPS) {
+		madvise(pages, LOOPS * 4096UL, MADV_DONTNEED);
+		at = 0;
+	}
+	pages[at++ * 4096UL] = 1;
+}
+
 /* A billion instructions, more or less. */
 static void work(void)
 {
@@ -184,6 +207,8 @@ int main(int argc, char **argv)
 	} else if (!strcmp(what, "switch")) {
 		watched = argc > 2;
 		printf("%llu\n", switches());
+	} else if (!strcmp(what, "faults")) {
+		printf("%llu\n", best(touch));
 	} else if (!strcmp(what, "threads") && argc > 2) {
 		threads(atoi(argv[2]));
 	} else if (!strcmp(what, "profile")) {
@@ -191,7 +216,7 @@ int main(int argc, char **argv)
 	} else if (!strcmp(what, "run") && argc > 2) {
 		printf("%llu\n", run(argv + 2));
 	} else {
-		errx(2, "tsc, calls, switch [watched], threads N, profile or run PROGRAM");
+		errx(2, "tsc, calls, switch [watched], faults, threads N, profile or run PROGRAM");
 	}
 	return 0;
 }

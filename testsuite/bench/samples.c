@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace_abi.h"
+#include "trace/abi.h"
 
 #define PROCESSES 50
 #define STACKS 2000
@@ -25,11 +25,11 @@ static void put(void *record, size_t size, uint16_t type, uint16_t cpu,
 		const char *text)
 {
 	static const char zeroes[8];
-	struct trace_record *r = record;
+	struct sw_trace_record *r = record;
 	const size_t len = text ? strlen(text) + 1 : 0;
 
-	*r = (struct trace_record) {
-		.mark = TRACE_MARK,
+	*r = (struct sw_trace_record) {
+		.mark = SW_TRACE_MARK,
 		.type = type,
 		.cpu = cpu,
 		.size = (size + len + 7) / 8 * 8,
@@ -45,7 +45,7 @@ static void put(void *record, size_t size, uint16_t type, uint16_t cpu,
 	put(&(record), sizeof(record), type, cpu, text)
 
 /* Where the code is, and the build-id. */
-static int read_object(const char *path, struct trace_mmap *map)
+static int read_object(const char *path, struct sw_trace_mmap *map)
 {
 	static char bytes[1 << 20];
 	const Elf64_Ehdr *e = (void *)bytes;
@@ -66,28 +66,28 @@ static int read_object(const char *path, struct trace_mmap *map)
 			   ((Elf64_Nhdr *)(bytes + p->p_offset))->n_type ==
 			   NT_GNU_BUILD_ID) {
 			memcpy(map->build_id, bytes + p->p_offset + 16,
-			       TRACE_BUILD_ID);
+			       SW_TRACE_BUILD_ID);
 		}
 	}
 	map->addr = BASE;
-	map->flags = TRACE_MMAP_BUILD_ID;
+	map->flags = SW_TRACE_MMAP_BUILD_ID;
 	return map->len ? 0 : -1;
 }
 
-static void put_processes(struct trace_mmap *map, const char *path)
+static void put_processes(struct sw_trace_mmap *map, const char *path)
 {
-	struct trace_comm comm = { .flags = TRACE_COMM_EXEC };
-	struct trace_fork child = { .parent_pid = 1, .parent_tid = 1 };
+	struct sw_trace_comm comm = { .flags = SW_TRACE_COMM_EXEC };
+	struct sw_trace_fork child = { .parent_pid = 1, .parent_tid = 1 };
 	uint32_t i;
 
 	for (i = 1; i <= PROCESSES; i++) {
 		comm.pid = comm.tid = child.pid = child.tid = i;
 		snprintf(comm.comm, sizeof(comm.comm), "worker %u", i % 5);
 		if (i > 1)
-			PUT(child, TRACE_FORK, 0, NULL);
-		PUT(comm, TRACE_COMM, 0, NULL);
+			PUT(child, SW_TRACE_FORK, 0, NULL);
+		PUT(comm, SW_TRACE_COMM, 0, NULL);
 		if (i == 1)
-			PUT(*map, TRACE_MMAP, 0, path);
+			PUT(*map, SW_TRACE_MMAP, 0, path);
 		comm.flags = 0;
 	}
 }
@@ -97,9 +97,9 @@ static uint64_t leaves[STACKS];
 static void put_stacks(uint64_t len)
 {
 	struct {
-		struct trace_stack head;
+		struct sw_trace_stack head;
 		uint64_t ip[DEPTH];
-	} stack = { .head = { .flags = TRACE_STACK_USER, .nr = DEPTH } };
+	} stack = { .head = { .flags = SW_TRACE_STACK_USER, .nr = DEPTH } };
 	uint32_t i, k;
 
 	for (i = 0; i < STACKS; i++) {
@@ -107,15 +107,15 @@ static void put_stacks(uint64_t len)
 		for (k = 0; k < DEPTH; k++)
 			stack.ip[k] = BASE + random() % len;
 		leaves[i] = stack.ip[0];
-		PUT(stack, TRACE_STACK, 0, NULL);
+		PUT(stack, SW_TRACE_STACK, 0, NULL);
 	}
 }
 
 static void put_samples(unsigned long nr)
 {
-	struct trace_sample s = { .period = 1000, .flags = TRACE_USER };
-	struct trace_round round = { .oldest = 0 };
-	struct trace_end end = { .taken = 0 };
+	struct sw_trace_sample s = { .period = 1000, .flags = SW_TRACE_USER };
+	struct sw_trace_round round = { .oldest = 0 };
+	struct sw_trace_end end = { .taken = 0 };
 	unsigned long i;
 
 	for (i = 0; i < nr; i++) {
@@ -123,35 +123,35 @@ static void put_samples(unsigned long nr)
 		s.pid = s.tid = random() % PROCESSES + 1;
 		s.ustack = random() % STACKS + 1;
 		s.ip = leaves[s.ustack - 1] + random() % 8;
-		PUT(s, TRACE_SAMPLE, i % 2, NULL);
+		PUT(s, SW_TRACE_SAMPLE, i % 2, NULL);
 		if (i % 5000)
 			continue;
 		round.oldest = now;
-		PUT(round, TRACE_ROUND, 0, NULL);
+		PUT(round, SW_TRACE_ROUND, 0, NULL);
 	}
 	for (i = 0; i < 2; i++) {
 		end.taken = end.written = (nr + 1 - i) / 2;
-		PUT(end, TRACE_END, i, NULL);
+		PUT(end, SW_TRACE_END, i, NULL);
 	}
 }
 
 int main(int argc, char **argv)
 {
-	struct trace_head head = {
-		.version = TRACE_VERSION,
+	struct sw_trace_head head = {
+		.version = SW_TRACE_VERSION,
 		.size = sizeof(head),
 		.machine = EM_X86_64,
 		.page_size = 4096,
 		.nr_cpus = 2,
 		.session = 1,
 	};
-	struct trace_event event = { .every = 1000 };
-	struct trace_mmap map = { .pid = 1, .tid = 1 };
+	struct sw_trace_event event = { .every = 1000 };
+	struct sw_trace_mmap map = { .pid = 1, .tid = 1 };
 
 	if (argc != 3 || read_object(argv[2], &map))
 		return 1;
-	PUT(head, TRACE_HEAD, 0, "bench");
-	PUT(event, TRACE_EVENT, 0, "cycles");
+	PUT(head, SW_TRACE_HEAD, 0, "bench");
+	PUT(event, SW_TRACE_EVENT, 0, "cycles");
 	put_processes(&map, argv[2]);
 	put_stacks(map.len);
 	put_samples(strtoul(argv[1], NULL, 10));

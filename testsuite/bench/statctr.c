@@ -17,7 +17,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <time.h>
-#include "statctr.h"
+#include "store/statctr.h"
 
 #define MAX_THREADS 8
 #define ROUNDS 7

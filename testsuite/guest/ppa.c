@@ -20,13 +20,19 @@
  *				beside those of /proc/PID/stat
  *	ppa control VALUES	write to the own ppactl
  *	ppa off N		N system calls with the own accounting off
+ *	ppa arrays CPU N	N system calls on CPU 0 and twice as many on that one: of
+ *				the array of each
  *
  *	ppa expire MS REPEAT	ITIMER_VIRTUAL, ITIMER_PROF: user and user and system
  *				time from each signal to the next
+ *	ppa orphan MS REPEAT	the same, of a thread whose process's first one has
+ *				exited
  *	ppa limit		SIGXCPU after a second
  *
  * What was counted, and the same as this program or the kernel has it otherwise,
  * goes to standard output: "NAME COUNTED EXPECTED".
+ *
+ * Long because a guest gets one program for all that ppa's tests ask of threads.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -47,7 +53,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ppa_abi.h"
+#include "ppa/abi.h"
 
 static char *dir(void)
 {
@@ -199,6 +205,42 @@ static void calls(long n)
 	say("calls", of(&l, PPA_SYSCALLCNT), n + 2);
 }
 
+static void say_array(const struct look *l, unsigned int a, uint64_t expected)
+{
+	const struct ppa_header *h = &l->b->h;
+	size_t at = h->offset + a * h->stride + PPA_SYSCALLCNT * sizeof(uint64_t);
+	uint64_t before, after;
+
+	if (a >= h->nr_arrays)
+		errx(1, "there are %u arrays", h->nr_arrays);
+	memcpy(&before, l->a->bytes + at, sizeof(before));
+	memcpy(&after, l->b->bytes + at, sizeof(after));
+	say("array", after - before, expected);
+}
+
+/* As it is shown: by default all CPUs are one array. */
+static void arrays(int cpu, long n)
+{
+	int fd = open_own("ppactl", O_WRONLY);
+	struct look l;
+	long i;
+
+	if (dprintf(fd, "1 1 0 3") < 0)
+		err(1, "ppactl");
+	close(fd);
+	pin(0);
+	l = look_begin();
+	for (i = 0; i < n; i++)
+		syscall(SYS_getppid);
+	pin(cpu);
+	for (i = 0; i < 2 * n; i++)
+		syscall(SYS_getppid);
+	look_end(&l);
+	/* and the call that went to the CPU, and the two of the look */
+	say_array(&l, 0, n + 1);
+	say_array(&l, cpu / l.b->h.scale, 2 * n + 2);
+}
+
 static void *exec_thread(void *n)
 {
 	execl("/proc/self/exe", "ppa", "calls", n, NULL);
@@ -278,6 +320,17 @@ static pthread_barrier_t barrier;
 static int spinning;
 static int policy;
 
+/* The kernel's counts and ours, with no switch between the two. */
+static void take_unswitched(int fd, struct sample *s)
+{
+	struct rusage r;
+
+	do {
+		take(fd, s);
+		getrusage(RUSAGE_THREAD, &r);
+	} while (r.ru_nivcsw != s->usage.ru_nivcsw);
+}
+
 static void *use_up(void *arg)
 {
 	long n = (long)arg, had = 0;
@@ -291,7 +344,7 @@ static void *use_up(void *arg)
 	l = look_begin();
 	pthread_barrier_wait(&barrier);
 	look_begin();
-	take(l.fd, l.a);
+	take_unswitched(l.fd, l.a);
 	/* up to the last one the other must be there too */
 	do {
 		getrusage(RUSAGE_THREAD, &r);
@@ -300,7 +353,7 @@ static void *use_up(void *arg)
 			__sync_fetch_and_sub(&spinning, 1);
 		}
 	} while (__sync_fetch_and_add(&spinning, 0));
-	look_end(&l);
+	take_unswitched(l.fd, l.b);
 	if (policy == SCHED_RR) {
 		say("expired", of(&l, PPA_PRMPTCTXTCNT), NIVCSW(&l));
 		say("preempted", of(&l, PPA_PRMPTPRICNT), 0);
@@ -732,6 +785,28 @@ static void off(long n)
 	calls(n);
 }
 
+static char **orphan_args;
+
+static void *orphan_thread(void *unused)
+{
+	long ms = atol(orphan_args[2]), repeat = atol(orphan_args[3]);
+
+	/* the first thread is gone by then */
+	usleep(100000);
+	expire(ITIMER_VIRTUAL, ms, repeat);
+	expire(ITIMER_PROF, ms, repeat);
+	exit(0);
+}
+
+static void orphan(char **argv)
+{
+	pthread_t thread;
+
+	orphan_args = argv;
+	pthread_create(&thread, NULL, orphan_thread, NULL);
+	pthread_exit(NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -768,10 +843,14 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "expire")) {
 		expire(ITIMER_VIRTUAL, n, argc > 3 ? atol(argv[3]) : 0);
 		expire(ITIMER_PROF, n, argc > 3 ? atol(argv[3]) : 0);
-	} else if (!strcmp(what, "limit"))
+	} else if (!strcmp(what, "orphan") && argc > 3)
+		orphan(argv);
+	else if (!strcmp(what, "limit"))
 		limit();
 	else if (!strcmp(what, "off"))
 		off(n);
+	else if (!strcmp(what, "arrays"))
+		arrays(n, argc > 3 ? atol(argv[3]) : 0);
 	else
 		errx(1, "unknown '%s'", what);
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stapwatch ppa alone, for a guest that has no libpfm. */
-#include "ppa.h"
+#include "cmd/cmd.h"
 
 int main(int argc, char **argv)
 {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace_abi.h"
+#include "trace/abi.h"
 
 #define MAX_CPUS 64
 #define MAX_FUNCTIONS 32
@@ -31,7 +31,7 @@
 static struct {
 	uint64_t seen, gaps;
 	uint32_t next;
-	struct trace_end end;
+	struct sw_trace_end end;
 	bool ended;
 } cpus[MAX_CPUS];
 
@@ -51,21 +51,21 @@ static int nr_paths;
 
 static const char *data;
 static size_t size;
-static uint64_t counts[TRACE_END + 1], text_bytes, oldest, unordered;
+static uint64_t counts[SW_TRACE_END + 1], text_bytes, oldest, unordered;
 
-static const struct trace_record *next_record(size_t *at)
+static const struct sw_trace_record *next_record(size_t *at)
 {
-	while (*at + sizeof(struct trace_record) <= size) {
-		const struct trace_record *r = (const void *)(data + *at);
-		struct trace_record copy;
+	while (*at + sizeof(struct sw_trace_record) <= size) {
+		const struct sw_trace_record *r = (const void *)(data + *at);
+		struct sw_trace_record copy;
 
 		memcpy(&copy, r, sizeof(copy));
-		if (copy.mark == TRACE_MARK && copy.type &&
-		    copy.type <= TRACE_END && copy.size % 8 == 0 &&
+		if (copy.mark == SW_TRACE_MARK && copy.type &&
+		    copy.type <= SW_TRACE_END && copy.size % 8 == 0 &&
 		    copy.size >= sizeof(copy) &&
-		    copy.size <= TRACE_MAX_SIZE && copy.cpu < MAX_CPUS &&
+		    copy.size <= SW_TRACE_MAX_SIZE && copy.cpu < MAX_CPUS &&
 		    *at + copy.size <= size) {
-			struct trace_record *whole = malloc(copy.size);
+			struct sw_trace_record *whole = malloc(copy.size);
 
 			memcpy(whole, r, copy.size);
 			*at += copy.size;
@@ -78,10 +78,10 @@ static const struct trace_record *next_record(size_t *at)
 	return NULL;
 }
 
-static const struct trace_stack **stacks;
+static const struct sw_trace_stack **stacks;
 static uint32_t nr_stacks, twice;
 
-static void add_stack(const struct trace_stack *s)
+static void add_stack(const struct sw_trace_stack *s)
 {
 	uint32_t i;
 
@@ -151,9 +151,9 @@ static bool is_ours(uint32_t pid)
 }
 
 /* Where a sample was, and who called, up to what is not of ours. */
-static void add_path(const struct trace_sample *s)
+static void add_path(const struct sw_trace_sample *s)
 {
-	const struct trace_stack *k = s->ustack < nr_stacks ?
+	const struct sw_trace_stack *k = s->ustack < nr_stacks ?
 				      stacks[s->ustack] : NULL;
 	char text[256] = "";
 	uint32_t i;
@@ -178,77 +178,77 @@ static void add_path(const struct trace_sample *s)
 	nr_paths += i == (uint32_t)nr_paths;
 }
 
-static void print_map(const struct trace_mmap *m)
+static void print_map(const struct sw_trace_mmap *m)
 {
 	int i;
 
 	printf("mmap %u %#" PRIx64 "+%" PRIx64 " %" PRIx64 " ino %" PRIu64
 	       " ns %u flags %u ", m->pid, m->addr, m->len, m->offset, m->inode,
 	       m->mnt_ns, m->flags);
-	for (i = 0; i < TRACE_BUILD_ID; i++)
+	for (i = 0; i < SW_TRACE_BUILD_ID; i++)
 		printf("%02x", m->build_id[i]);
 	printf(" %s\n", m->path);
 }
 
-static void print_record(const struct trace_record *r)
+static void print_record(const struct sw_trace_record *r)
 {
-	const struct trace_head *h = (const void *)r;
-	const struct trace_event *e = (const void *)r;
-	const struct trace_count *c = (const void *)r;
-	const struct trace_comm *o = (const void *)r;
-	const struct trace_fork *f = (const void *)r;
-	const struct trace_exit *x = (const void *)r;
-	const struct trace_module *m = (const void *)r;
+	const struct sw_trace_head *h = (const void *)r;
+	const struct sw_trace_event *e = (const void *)r;
+	const struct sw_trace_count *c = (const void *)r;
+	const struct sw_trace_comm *o = (const void *)r;
+	const struct sw_trace_fork *f = (const void *)r;
+	const struct sw_trace_exit *x = (const void *)r;
+	const struct sw_trace_module *m = (const void *)r;
 
 	switch (r->type) {
-	case TRACE_HEAD:
+	case SW_TRACE_HEAD:
 		printf("head version %u size %u page %u stext %d build %d release %s\n",
 		       h->version, h->size, h->page_size, !!h->stext,
 		       !!h->build_id[0], (const char *)h + h->size);
 		break;
-	case TRACE_EVENT:
+	case SW_TRACE_EVENT:
 		printf("event %u %s every %" PRIu64 " flags %u\n", e->event,
 		       e->name, e->every, e->flags);
 		break;
-	case TRACE_COUNT:
+	case SW_TRACE_COUNT:
 		printf("count %u %s\n", c->count, c->name);
 		break;
-	case TRACE_COMM:
+	case SW_TRACE_COMM:
 		printf("comm %u %u %s%s\n", o->pid, o->tid, o->comm,
-		       o->flags & TRACE_COMM_EXEC ? " exec" : "");
+		       o->flags & SW_TRACE_COMM_EXEC ? " exec" : "");
 		break;
-	case TRACE_FORK:
+	case SW_TRACE_FORK:
 		printf("fork %u %u of %u\n", f->pid, f->tid, f->parent_pid);
 		break;
-	case TRACE_EXIT:
+	case SW_TRACE_EXIT:
 		printf("exit %u %u\n", x->pid, x->tid);
 		break;
-	case TRACE_MMAP:
+	case SW_TRACE_MMAP:
 		print_map((const void *)r);
 		break;
-	case TRACE_MODULE:
+	case SW_TRACE_MODULE:
 		printf("module %s %d %d\n", m->name, !!m->addr, m->flags);
 		break;
 	}
 }
 
-static void look_at(const struct trace_record *r)
+static void look_at(const struct sw_trace_record *r)
 {
 	uint64_t *gaps = &cpus[r->cpu].gaps;
 
 	counts[r->type]++;
 	*gaps += r->seq - cpus[r->cpu].next;
 	cpus[r->cpu].next = r->seq + 1;
-	if (r->type != TRACE_ROUND)
+	if (r->type != SW_TRACE_ROUND)
 		unordered += r->time < oldest;
 	else
-		oldest = ((const struct trace_round *)r)->oldest;
-	if (r->type == TRACE_SAMPLE)
+		oldest = ((const struct sw_trace_round *)r)->oldest;
+	if (r->type == SW_TRACE_SAMPLE)
 		cpus[r->cpu].seen++;
-	if (r->type == TRACE_STACK)
-		add_stack((const struct trace_stack *)r);
-	if (r->type == TRACE_END) {
-		cpus[r->cpu].end = *(const struct trace_end *)r;
+	if (r->type == SW_TRACE_STACK)
+		add_stack((const struct sw_trace_stack *)r);
+	if (r->type == SW_TRACE_END) {
+		cpus[r->cpu].end = *(const struct sw_trace_end *)r;
 		cpus[r->cpu].ended = true;
 	}
 }
@@ -256,14 +256,14 @@ static void look_at(const struct trace_record *r)
 static void look_at_samples(void)
 {
 	uint64_t missing = 0, periods = 0, ours = 0, n[MAX_FUNCTIONS] = { 0 };
-	const struct trace_record *r;
+	const struct sw_trace_record *r;
 	size_t at = 0;
 	int i;
 
 	while ((r = next_record(&at))) {
-		const struct trace_sample *s = (const void *)r;
+		const struct sw_trace_sample *s = (const void *)r;
 
-		if (r->type != TRACE_SAMPLE)
+		if (r->type != SW_TRACE_SAMPLE)
 			continue;
 		missing += s->kstack && (s->kstack >= nr_stacks ||
 					 !stacks[s->kstack]);
@@ -295,12 +295,19 @@ static void print_ends(void)
 	int i, n = 0, wrong = 0;
 
 	for (i = 0; i < MAX_CPUS; i++) {
-		const struct trace_end *e = &cpus[i].end;
+		const struct sw_trace_end *e = &cpus[i].end;
 		uint64_t l = e->lost_full + e->lost_nested + e->lost_skipped;
 
 		n += cpus[i].ended;
-		wrong += e->taken != e->written + l ||
-			 e->written != cpus[i].seen;
+		if (e->taken != e->written + l || e->written != cpus[i].seen) {
+			wrong++;
+			warnx("cpu %d, %s: taken %" PRIu64 ", written %" PRIu64
+			      ", seen %" PRIu64 ", lost %" PRIu64 " + %" PRIu64
+			      " + %" PRIu64, i,
+			      cpus[i].ended ? "ended" : "not ended", e->taken,
+			      e->written, cpus[i].seen, e->lost_full,
+			      e->lost_nested, e->lost_skipped);
+		}
 		taken += e->taken;
 		written += e->written;
 		lost += l;
@@ -341,7 +348,7 @@ static void read_all(const char *path)
 
 int main(int argc, char **argv)
 {
-	const struct trace_record *r;
+	const struct sw_trace_record *r;
 	size_t at = 0;
 
 	if (argc < 2)
@@ -355,8 +362,8 @@ int main(int argc, char **argv)
 	}
 	printf("text %" PRIu64 "\nsamples %" PRIu64 "\nstacks %" PRIu64
 	       "\nstacks twice %u\nrounds %" PRIu64 "\nunordered %" PRIu64 "\n",
-	       text_bytes, counts[TRACE_SAMPLE], counts[TRACE_STACK], twice,
-	       counts[TRACE_ROUND], unordered);
+	       text_bytes, counts[SW_TRACE_SAMPLE], counts[SW_TRACE_STACK],
+	       twice, counts[SW_TRACE_ROUND], unordered);
 	text_bytes = 0;
 	look_at_samples();
 	print_ends();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Work whose counts are known.
+ * Work whose counts are known.  Long because each kind is a few lines, and all share
+ * the markers.
  *
  *	work faults M		between two markers: touch M fresh pages
  *	work addresses M	touch M fresh pages, and say "sample IP ADDRESS" of
@@ -17,6 +18,19 @@
  *	work spinners N...	one thread for each N, all at once
  *	work hog SECONDS	fault and compute until then
  *	work churn SECONDS	start and end threads and processes until then
+ *	work tree P T N		P processes, each with T threads and another process
+ *				that iterate N times and more, and nothing else; says
+ *				"expect TID COUNT" of these, the instructions of their
+ *				whole lives, and "faults PID COUNT" of the P, by wait4()
+ *	work many K		K threads that are all there at once
+ *	work pairs N M		N times "spin M", and a pause
+ *	work waves N M		N times: M fresh pages from one marker to the next,
+ *				and a pause
+ *	work ondemand M		M fresh pages for each line of standard input
+ *	work execthread M	a thread other than the first one calls exec(), and
+ *				then "faults M"
+ *	work switches N		sleep N times; then a marker, and "switches TID COUNT"
+ *				of what /proc has
  *
  * A marker is the system call getppid().  What a thread should be charged with
  * between two markers is said on standard output: "expect TID COUNT".
@@ -26,11 +40,13 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -43,15 +59,19 @@ static void marker(void)
 	syscall(SYS_getppid);
 }
 
-static void expect(unsigned long long count)
+static void say(const char *what, long tid, unsigned long long count)
 {
 	char line[64];
-	int n = snprintf(line, sizeof(line), "expect %ld %llu\n",
-			 syscall(SYS_gettid), count);
+	int n = snprintf(line, sizeof(line), "%s %ld %llu\n", what, tid, count);
 
 	/* one write, since others print too */
 	if (write(1, line, n) != n)
 		_exit(1);
+}
+
+static void expect(unsigned long long count)
+{
+	say("expect", syscall(SYS_gettid), count);
 }
 
 static char *fresh(unsigned long pages)
@@ -382,6 +402,223 @@ static void churn(long seconds)
 	printf("churned %lu\n", n);
 }
 
+/*
+ * A thread or a process that iterates N times and ends: its first instruction is
+ * that behind the system call, its last one is its own.
+ */
+#define BORN_THREAD (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | \
+		     CLONE_THREAD | CLONE_SYSVSEM | CLONE_CHILD_CLEARTID)
+#define BORN_PROCESS (CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD)
+
+static __attribute__((noinline, noclone)) long
+born(unsigned long flags, char *stack, volatile int *alive, unsigned long n)
+{
+#if defined(__aarch64__)
+	register unsigned long x0 asm("x0") = flags;
+	register char *x1 asm("x1") = stack;
+	register long x2 asm("x2") = 0;
+	register long x3 asm("x3") = 0;
+	register volatile int *x4 asm("x4") = alive;
+	register unsigned long x5 asm("x5") = n;
+	register long nr asm("x8") = SYS_clone;
+
+	asm volatile(
+		"	svc	#0\n"
+		"	cbnz	x0, 2f\n"
+		"1:	subs	x5, x5, #1\n"
+		"	b.ne	1b\n"
+		"	mov	x8, %[exit]\n"
+		"	svc	#0\n"
+		"2:\n"
+		: "+r" (x0), "+r" (x5), "+r" (nr)
+		: "r" (x1), "r" (x2), "r" (x3), "r" (x4), [exit] "i" (SYS_exit)
+		: "cc", "memory");
+	return x0;
+#elif defined(__x86_64__)
+	register volatile int *ctid asm("r10") = alive;
+	register long tls asm("r8") = 0;
+	long ret;
+
+	asm volatile(
+		"	syscall\n"
+		"	test	%%rax, %%rax\n"
+		"	jnz	2f\n"
+		"1:	dec	%[n]\n"
+		"	jnz	1b\n"
+		"	mov	%[exit], %%eax\n"
+		"	xor	%%edi, %%edi\n"
+		"	syscall\n"
+		"2:\n"
+		: "=&a" (ret), [n] "+r" (n)
+		: "0" ((long)SYS_clone), "D" (flags), "S" (stack), "d" (0L),
+		  "r" (ctid), "r" (tls), [exit] "i" (SYS_exit)
+		: "rcx", "r11", "cc", "memory");
+	return ret;
+#else
+#error "no clone() for this architecture"
+#endif
+}
+
+/* What born() is charged with in its life. */
+static unsigned long long born_count(unsigned long n)
+{
+#if defined(__aarch64__)
+	return 2 * n + 3;
+#else
+	return 2 * n + 5;
+#endif
+}
+
+static void tree_process(int threads, unsigned long n)
+{
+	static volatile int alive[65];
+	long tid[65];
+	int i;
+
+	if (threads > 64)
+		errx(1, "at most 64 threads");
+	for (i = 0; i <= threads; i++) {
+		char *stack = fresh(1);
+
+		alive[i] = 1;
+		tid[i] = born(i < threads ? BORN_THREAD : BORN_PROCESS,
+			      stack + PAGE, &alive[i], n + i);
+		if (tid[i] < 0)
+			errx(1, "clone");
+	}
+	for (i = 0; i <= threads; i++) {
+		while (alive[i])
+			usleep(1000);
+		say("expect", tid[i], born_count(n + i));
+	}
+	if (waitpid(tid[threads], NULL, 0) != tid[threads])
+		err(1, "waitpid");
+}
+
+static void tree(int processes, int threads, unsigned long n)
+{
+	pid_t pid[64];
+	int i;
+
+	if (processes > 64)
+		errx(1, "at most 64 processes");
+	for (i = 0; i < processes; i++) {
+		pid[i] = fork();
+		if (pid[i] < 0)
+			err(1, "fork");
+		if (!pid[i]) {
+			tree_process(threads, n + 100 * i);
+			_exit(0);
+		}
+	}
+	for (i = 0; i < processes; i++) {
+		struct rusage ru;
+		int status;
+
+		if (wait4(pid[i], &status, 0, &ru) < 0 || status)
+			errx(1, "a process failed");
+		say("faults", pid[i], ru.ru_minflt + ru.ru_majflt);
+	}
+}
+
+static volatile int many_go;
+
+static void *many_wait(void *arg)
+{
+	while (!many_go)
+		usleep(100000);
+	return arg;
+}
+
+static void many(int k)
+{
+	pthread_t *thread = calloc(k, sizeof(*thread));
+	pthread_attr_t attr;
+	int i;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 16384);
+	for (i = 0; i < k; i++)
+		if (pthread_create(&thread[i], &attr, many_wait, NULL))
+			errx(1, "pthread_create %d", i);
+	many_go = 1;
+	for (i = 0; i < k; i++)
+		pthread_join(thread[i], NULL);
+}
+
+static void waves(unsigned long n, unsigned long m)
+{
+	while (n--) {
+		char *p = fresh(m);
+
+		marker();
+		touch(p, m);
+		munmap(p, m * PAGE);
+		expect(m);
+		usleep(50000);
+	}
+}
+
+static void ondemand(unsigned long m)
+{
+	char line[64];
+
+	while (fgets(line, sizeof(line), stdin)) {
+		char *p = fresh(m);
+
+		touch(p, m);
+		munmap(p, m * PAGE);
+		if (write(1, "done\n", 5) != 5)
+			err(1, "write");
+	}
+}
+
+static void *exec_thread(void *arg)
+{
+	execl("/proc/self/exe", "work", "faults", arg, NULL);
+	err(1, "exec");
+}
+
+static void execthread(char *m)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, exec_thread, m))
+		errx(1, "pthread_create");
+	pthread_join(t, NULL);
+}
+
+static unsigned long long switches_now(void)
+{
+	unsigned long long yes = 0, no = 0;
+	char line[256];
+	FILE *f = fopen("/proc/thread-self/status", "r");
+
+	if (!f)
+		err(1, "/proc");
+	while (fgets(line, sizeof(line), f)) {
+		sscanf(line, "voluntary_ctxt_switches: %llu", &yes);
+		sscanf(line, "nonvoluntary_ctxt_switches: %llu", &no);
+	}
+	fclose(f);
+	return yes + no;
+}
+
+/* Again, if it had to go while it asked. */
+static void switches(long n)
+{
+	unsigned long long before, after;
+
+	while (n--)
+		usleep(1000);
+	do {
+		before = switches_now();
+		marker();
+		after = switches_now();
+	} while (before != after);
+	say("switches", syscall(SYS_gettid), after);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -418,6 +655,23 @@ int main(int argc, char **argv)
 		hog(a);
 	else if (!strcmp(what, "churn"))
 		churn(a);
+	else if (!strcmp(what, "tree"))
+		tree(a, b, argc > 4 ? strtoul(argv[4], NULL, 0) : 1);
+	else if (!strcmp(what, "many"))
+		many(a);
+	else if (!strcmp(what, "waves"))
+		waves(a, b);
+	else if (!strcmp(what, "pairs"))
+		while (a--) {
+			spin_n(b);
+			usleep(20000);
+		}
+	else if (!strcmp(what, "ondemand"))
+		ondemand(a);
+	else if (!strcmp(what, "execthread"))
+		execthread(argv[2]);
+	else if (!strcmp(what, "switches"))
+		switches(a);
 	else
 		errx(1, "unknown work '%s'", what);
 	return 0;

@@ -3,7 +3,7 @@
  * Build-ids out of notes, good ones and what a file may hold instead.
  */
 #include <stdlib.h>
-#include "buildid.h"
+#include "trace/buildid.h"
 #include "test.h"
 
 static u8 id[SW_BUILD_ID];

@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ring.h"
+#include "trace/ring.h"
 #include "test.h"
 
 #define SIZE 4096

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include "stack.h"
+#include "sample/stack.h"
 #include "test.h"
 
 #define CPUS 8

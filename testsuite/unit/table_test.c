@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of watched threads, with nobody else at it. */
 #include <stdlib.h>
-#include "table.h"
+#include "count/table.h"
 #include "test.h"
 
 #define COUNTERS 3
@@ -104,6 +104,29 @@ static void test_reuse(void)
 	free(t.slots);
 }
 
+/* What is claimed takes room, and is no thread's until it is published. */
+static void test_claim(void)
+{
+	struct sw_table t;
+	struct sw_thread *e;
+
+	table_new(&t, 1);
+	e = sw_table_claim(&t, key(1), COUNTERS);
+	TEST("a claimed entry is not found", e && !sw_table_find(&t, key(1)));
+	TEST("it takes room", !sw_table_claim(&t, key(2), COUNTERS) &&
+			      t.refused.counter == 1);
+	e->sum[0] = 7;
+	sw_table_publish(e, key(1));
+	TEST("published it is found, with its sums",
+	     sw_table_find(&t, key(1)) == e && e->sum[0] == 7);
+	TEST("its place is one of the table's, its own",
+	     sw_table_index(&t, e) < sw_table_slots(&t) &&
+	     t.slots + (size_t)sw_table_index(&t, e) * t.stride == (char *)e);
+	sw_table_remove(&t, e);
+	TEST_EQUAL("and nothing is left", homes(&t) + slots_in_use(&t), 0);
+	free(t.slots);
+}
+
 /*
  * Threads that all hash alike fill one window.  Those displaced are found when
  * the ones before them have gone, and one more than the window is refused.
@@ -165,6 +188,7 @@ int main(void)
 	test_full(100);
 	test_full(4096);
 	test_reuse();
+	test_claim();
 	test_collisions();
 	return test_failures != 0;
 }

@@ -5,7 +5,7 @@
  */
 #include <pthread.h>
 #include <stdlib.h>
-#include "table.h"
+#include "count/table.h"
 #include "test.h"
 
 #define CPUS 8
@@ -70,34 +70,116 @@ static void *run(void *arg)
 	return NULL;
 }
 
-static void test_cpus(int max, bool roomy)
+struct sum {
+	long wrong, refused, lives;
+};
+
+/* All CPUs at once, on a table for MAX threads that they leave for a look. */
+static struct sum run_all(void *(*run_one)(void *), int max, void **mem)
 {
 	static struct cpu cpus[CPUS];
-	long wrong = 0, refused = 0, lives = 0;
-	void *mem = calloc(1, sw_table_bytes(&table, max, COUNTERS));
+	struct sum sum = { 0 };
 	int i;
 
-	if (!mem)
+	*mem = calloc(1, sw_table_bytes(&table, max, COUNTERS));
+	if (!*mem)
 		abort();
-	sw_table_init(&table, mem);
+	sw_table_init(&table, *mem);
 	for (i = 0; i < CPUS; i++) {
 		cpus[i] = (struct cpu){ .seed = i, .number = i };
-		if (pthread_create(&cpus[i].thread, NULL, run, &cpus[i]))
+		if (pthread_create(&cpus[i].thread, NULL, run_one, &cpus[i]))
 			abort();
 	}
 	for (i = 0; i < CPUS; i++) {
 		pthread_join(cpus[i].thread, NULL);
-		wrong += cpus[i].wrong;
-		refused += cpus[i].refused;
-		lives += cpus[i].lives;
+		sum.wrong += cpus[i].wrong;
+		sum.refused += cpus[i].refused;
+		sum.lives += cpus[i].lives;
 	}
+	return sum;
+}
+
+static void test_cpus(int max, bool roomy)
+{
+	void *mem;
+	struct sum sum = run_all(run, max, &mem);
+
 	TEST_EQUAL("no thread is lost, found twice or given another's sums",
-		   wrong, 0);
-	TEST("threads came and went", lives > 1000);
-	TEST_EQUAL("each refusal is counted", refused, table.refused.counter);
+		   sum.wrong, 0);
+	TEST("threads came and went", sum.lives > 1000);
+	TEST_EQUAL("each refusal is counted", sum.refused, table.refused.counter);
 	TEST(roomy ? "with room for all none is refused"
-		   : "without room some are", !refused == roomy);
+		   : "without room some are", !sum.refused == roomy);
 	TEST_EQUAL("all are gone in the end", table.used.counter, 0);
+	free(mem);
+}
+
+/*
+ * Entries that others make, under a lock: each CPU's keys are inserted by the next
+ * one, with sums that are there when the key is.  Their own CPU finds them without
+ * the lock, counts, and removes them under it.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t all_there;
+
+static void *run_others(void *arg)
+{
+	struct cpu *c = arg;
+	struct cpu next = { .number = (c->number + 1) % CPUS };
+	u64 sum[LIVE] = { 0 };
+	int i, round;
+
+	for (round = 0; round < ROUNDS; round++) {
+		struct sw_thread *e;
+
+		/* lest one is done before another has begun */
+		if (round % 100 == 0)
+			pthread_barrier_wait(&all_there);
+		i = rand_r(&c->seed) % LIVE;
+		pthread_mutex_lock(&lock);
+		if (!sw_table_find(&table, key(&next, i))) {
+			e = sw_table_claim(&table, key(&next, i), COUNTERS);
+			if (e) {
+				e->sum[0] = 1000 + i;
+				e->sum[1] = 1000 + i;
+				sw_table_publish(e, key(&next, i));
+			}
+			c->refused += !e;
+		}
+		pthread_mutex_unlock(&lock);
+
+		i = rand_r(&c->seed) % LIVE;
+		e = sw_table_find(&table, key(c, i));
+		if (!e)
+			continue;
+		if (!sum[i])
+			sum[i] = 1000 + i;
+		c->wrong += e->sum[0] != sum[i] || e->sum[1] != sum[i];
+		e->sum[0] += 3;
+		e->sum[1] += 3;
+		sum[i] += 3;
+		if (rand_r(&c->seed) % 4)
+			continue;
+		pthread_mutex_lock(&lock);
+		sw_table_remove(&table, e);
+		pthread_mutex_unlock(&lock);
+		sum[i] = 0;
+		c->lives++;
+	}
+	return NULL;
+}
+
+static void test_others(void)
+{
+	struct sum sum;
+	void *mem;
+
+	pthread_barrier_init(&all_there, NULL, CPUS);
+	sum = run_all(run_others, CPUS * LIVE, &mem);
+	TEST_EQUAL("an entry that another CPU makes is found whole, and once",
+		   sum.wrong, 0);
+	TEST("such threads came and went", sum.lives > 1000);
+	TEST_EQUAL("none was refused", sum.refused, 0);
 	free(mem);
 }
 
@@ -105,5 +187,6 @@ int main(void)
 {
 	test_cpus(CPUS * LIVE, true);
 	test_cpus(20, false);
+	test_others();
 	return test_failures != 0;
 }

@@ -13,8 +13,8 @@
 #include <errno.h>
 #include <stdint.h>
 
-#include "perfmap_abi.h"
-#include "stapwatch.h"
+#include "lib/stapwatch.h"
+#include "store/abi.h"
 
 #ifndef MAP_LOAD
 #define MAP_LOAD(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
@@ -91,13 +91,13 @@ int map_fail(int err, const char *fmt, ...)
 int map_dir(const char *path) __attribute__((visibility("hidden")));
 
 /* Extent's counter, and flag, of a CPU. */
-static inline void *map_flag(const struct perf_header *h, void *extent,
+static inline void *map_flag(const struct perfmap_header *h, void *extent,
 			     uint32_t cpu)
 {
 	return (char *)extent + (size_t)h->cpu_size * cpu + h->flag_offset;
 }
 
-static inline void *map_counter(const struct perf_header *h, void *extent,
+static inline void *map_counter(const struct perfmap_header *h, void *extent,
 				uint32_t cpu, uint32_t index)
 {
 	return (char *)extent + (size_t)h->cpu_size * cpu +

@@ -2,7 +2,7 @@
 /* Writing a map into a file; stapwatch.h says what is wanted of it. */
 #define _GNU_SOURCE	/* asprintf() */
 #define _FILE_OFFSET_BITS 64
-#include "map.h"
+#include "lib/map.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -30,8 +30,8 @@ struct stapwatch_map {
 	pthread_mutex_t lock;	/* of all but the counters */
 	int fd;
 	int dir;
-	struct perf_header *page;
-	struct perf_header head;	/* what of it does not change */
+	struct perfmap_header *page;
+	struct perfmap_header head;	/* what of it does not change */
 	uint32_t next;			/* number */
 	struct named *named;
 	size_t nr;
@@ -153,7 +153,7 @@ static struct named *find_name(struct stapwatch_map *map, const char *name)
 /* So much of the update as readers can see, between gen1 and gen2. */
 static int publish(struct stapwatch_map *map, uint32_t next)
 {
-	struct perf_header *page = map->page;
+	struct perfmap_header *page = map->page;
 	int rc = 0;
 
 	if (prepare_names(map))
@@ -301,7 +301,7 @@ static void add_to(uint32_t *flag, uint64_t *counter, uint64_t delta)
 static int adjust(struct stapwatch_map *map, uint32_t number, uint32_t cpu,
 		  uint64_t delta)
 {
-	const struct perf_header *h = &map->head;
+	const struct perfmap_header *h = &map->head;
 	const uint32_t nr = number / h->cpu_counters;
 	void *extent = NULL;
 
@@ -339,7 +339,7 @@ int stapwatch_map_record(struct stapwatch_map *map, uint32_t number,
 
 /* ---- the map */
 
-static int fill_header(struct perf_header *h, uint32_t nr_cpus,
+static int fill_header(struct perfmap_header *h, uint32_t nr_cpus,
 		       uint32_t capacity)
 {
 	const uint64_t page = sysconf(_SC_PAGESIZE);
@@ -351,8 +351,8 @@ static int fill_header(struct perf_header *h, uint32_t nr_cpus,
 	    size * nr_cpus > SIZE_MAX / 2)
 		return map_fail(EINVAL, "map: not for %u CPUs and %u counters",
 				nr_cpus, capacity);
-	*h = (struct perf_header) {
-		.version = PERF_VERSION,
+	*h = (struct perfmap_header) {
+		.version = PERFMAP_VERSION,
 		.size = sizeof(*h),
 		.nr_cpus = nr_cpus,
 		.page_size = page,

@@ -3,8 +3,26 @@
 
 CHROOT=$CACHE/chroot
 SUITE=forky
-LTS_SUITE=trixie
+STAP_VERSION=5.6
+# where jobs may stand, too
+SHOWN=$CACHE
 export DEBIAN_FRONTEND=noninteractive
+
+# choose_stap VERSION: another stap is that of another Debian. It has a lab of its own within this one, as its programs
+# for guests and what is built with it are others, too.
+choose_stap() {
+	case $1 in
+	"$STAP_VERSION") return ;;
+	5.1) SUITE=trixie ;;
+	*) usage_error "no stap '$1': 5.1 or 5.6" ;;
+	esac
+	STAP_VERSION=$1
+	CACHE=$CACHE/stap-$1
+	CHROOT=$CACHE/chroot
+	BUILD=$(build_dir)
+	# who has built the tree has done so for another
+	LAB_NOBUILD=
+}
 
 # in_chroot [-C DIR] COMMAND...: see enter.sh; standard input passes through
 in_chroot() {
@@ -13,7 +31,7 @@ in_chroot() {
 		dir=$2
 		shift 2
 	fi
-	LAB_SHOW=$CACHE:$TREE LC_ALL=C.UTF-8 SYSTEMTAP_DIR=$CACHE/stap \
+	LAB_SHOW=$SHOWN:$TREE LC_ALL=C.UTF-8 SYSTEMTAP_DIR=$CACHE/stap \
 		spawn unshare --mount --pid --fork --kill-child "$LAB_DIR/lib/enter.sh" "$CHROOT" "$dir" "$@"
 	pid=$SPAWNED
 	waited "$pid"
@@ -54,6 +72,7 @@ install_host_packages() {
 	note "installing on this machine: ${missing[*]}"
 	logged "apt-get update" apt-get update
 	logged "apt-get install" apt-get install -y --no-install-recommends "${missing[@]}"
+	printf '%s\n' "${missing[@]}" >>"$CACHE/host-packages"
 }
 
 # apt inside the chroot; a mirror may lag behind its Release file's expiry.
@@ -63,27 +82,37 @@ chroot_apt() {
 		-o APT::Sandbox::User=root "$@"
 }
 
+# make_chroot LIST...: with the packages of these lists, all in one go
 make_chroot() {
-	local mirror
+	local mirror list lines=() packages=ca-certificates
 	! is_fresh chroot-base "$SUITE" || return 0
 	mirror=$(mirror) || exit
 	need_space 12 "the lab"
 	drop_stamp chroot-base
 	rm -rf "$CHROOT" "$CHROOT.new" "$CACHE"/stamps/chroot-* "$CACHE"/stamps/headers-* "$CACHE/apt-updated"
-	note "debootstrap $SUITE from $mirror (about 25 s)"
-	# an older debootstrap does not know the suite's name; the script is sid's
-	logged debootstrap in_namespace debootstrap --variant=minbase --include=ca-certificates \
-		--keyring=/usr/share/keyrings/debian-archive-keyring.gpg "$SUITE" "$CHROOT.new" "$mirror" \
-		/usr/share/debootstrap/scripts/sid
-	printf 'deb %s %s main\n' "$mirror" "$LTS_SUITE" "$mirror" "$SUITE" >"$CHROOT.new/etc/apt/sources.list"
-	# packages must start no service, and recompressing a man page or an initramfs serves nobody
+	for list; do
+		packages+=,$(list_of "$list" | xargs | tr ' ' ,)
+	done
+	mapfile -t lines < <(apt-config dump | grep -i '^Acquire::.*proxy')
+	note "making a chroot of $SUITE from $mirror (about a minute)"
+	# a mirror may lag behind its Release file's expiry; packages must start no service (mmdebstrap sees to that)
+	logged mmdebstrap in_namespace mmdebstrap --mode=root --variant=minbase --architectures=amd64,arm64 \
+		--include="$packages" --keyring=/usr/share/keyrings/debian-archive-keyring.gpg --skip=cleanup/apt/lists \
+		--aptopt='Acquire::Check-Valid-Until "false"' --aptopt='Acquire::Retries "2"' \
+		--aptopt='APT::Sandbox::User "root"' --aptopt='APT::Install-Recommends "false"' "${lines[@]/#/--aptopt=}" \
+		--dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt=force-unsafe-io \
+		"$SUITE" "$CHROOT.new" "deb $mirror $SUITE main"
 	printf '#!/bin/sh\nexit 101\n' >"$CHROOT.new/usr/sbin/policy-rc.d"
 	chmod 755 "$CHROOT.new/usr/sbin/policy-rc.d"
-	printf 'path-exclude=/usr/share/man/*\npath-exclude=/usr/share/doc/*\npath-exclude=/usr/share/locale/*\n' \
-		>"$CHROOT.new/etc/dpkg/dpkg.cfg.d/lab"
+	# making an initramfs serves nobody here
 	mkdir -p "$CHROOT.new/usr/local/sbin"
 	ln -sf /bin/true "$CHROOT.new/usr/local/sbin/update-initramfs"
 	mv "$CHROOT.new" "$CHROOT"
+	touch "$CACHE/apt-updated"
+	for list; do
+		set_stamp "chroot-$list" "$(hash_of "$LAB_DIR/packages/$list")"
+	done
 	set_stamp chroot-base "$SUITE"
 }
 
@@ -112,6 +141,16 @@ update_apt() {
 	touch "$CACHE/apt-updated"
 }
 
+# add_suite SUITE: its packages can be had in the chroot, too. They are older than the chroot's own, or backports, which
+# apt takes when they are asked for; so no other package comes from there.
+add_suite() {
+	local list=$CHROOT/etc/apt/sources.list line
+	! grep -q " $1 main$" "$list" || return 0
+	line=$(grep -m 1 " $SUITE main$" "$list") || die "$list does not name $SUITE"
+	echo "${line/ $SUITE / $1 }" >>"$list"
+	update_apt now
+}
+
 # install_list NAME: the packages of a list, in the chroot
 install_list() {
 	local key
@@ -130,19 +169,19 @@ install_list() {
 # download PACKAGE...: the .deb files, into the directory $DEBS
 download() {
 	make_tmp
-	DEBS=$TMP/debs
-	mkdir -p "$DEBS"
+	# others may be downloading beside us
+	DEBS=$(mktemp -d "$TMP/debs.XXXXXX")
 	# not by the _apt user, which may not enter a cache under a private home
-	logged "download" in_chroot -C "$DEBS" apt-get -q -o Acquire::Check-Valid-Until=false \
+	logged "download ${1%%[:=]*}" in_chroot -C "$DEBS" apt-get -q -o Acquire::Check-Valid-Until=false \
 		-o Acquire::Retries=2 -o APT::Sandbox::User=root download "$@"
 }
 
 # unpack DEB DIR [PATTERN...]: its files (those that match), in the chroot, because the host's
-# tar may lack the compressor
+# tar may lack the compressor. Packages of before 2024 have a /lib of their own, where the chroot has a link.
 unpack() {
 	local deb=$1 dir=$2
 	shift 2
 	mkdir -p "$dir"
-	in_chroot -C / sh -c 'deb=$1 dir=$2; shift 2; dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$dir" --wildcards "$@"' \
+	in_chroot -C / sh -c 'deb=$1 dir=$2; shift 2; dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink -C "$dir" --wildcards "$@"' \
 		unpack "$deb" "$dir" "$@"
 }

@@ -5,7 +5,7 @@
 
 debug_configs() {
 	echo "$LAB_DIR/debug-kernel.config"
-	[[ $1 != kasan ]] || echo "$LAB_DIR/debug-kernel-kasan.config"
+	[[ $1 == debug ]] || echo "$LAB_DIR/debug-kernel-$1.config"
 }
 
 debug_key() {
@@ -16,7 +16,7 @@ debug_key() {
 
 setup_debug_kernel() {
 	local arch=$1 kernel=$2 dir series package version key release minutes=10
-	[[ $kernel != kasan ]] || minutes=16
+	[[ $kernel == debug ]] || minutes=16
 	dir=$(kernel_dir "$arch" "$kernel")
 	if ! refresh_wanted "$dir/version" && kernel_fresh "$arch" "$kernel"; then
 		return 0

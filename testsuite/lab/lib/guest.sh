@@ -3,10 +3,11 @@
 
 # Lines by which a kernel says that something is wrong with it. Only lines after our init's start
 # count. "Call Trace:" alone is no complaint: fault injection prints it.
-BAD_LINES='BUG:|WARNING:|\bOops\b|general protection fault|Kernel panic|Internal error|[Uu]nable to handle kernel'
+# A race that KCSAN sees is ours where it names a module; the kernel has races of its own.
+BAD_LINES='BUG:($| ([^K]|K[^C]))|KCSAN: .*\[|WARNING:|\bOops\b|general protection fault|Kernel panic|Internal error|[Uu]nable to handle kernel'
 BAD_LINES+='|rcu: INFO|INFO: rcu|INFO: task .* blocked for more than|self-detected stall|soft lockup|hard LOCKUP'
 BAD_LINES+='|INFO: possible|INFO: suspicious|suspicious RCU usage|DEBUG_LOCKS_WARN_ON|INFO: trying to register non-static key'
-BAD_LINES+='|ODEBUG|UBSAN:|KASAN:|KCSAN:|kmemleak: [0-9]+ new|corruption|refcount_t:|Slab .*: |workqueue lockup|lab: lockdep'
+BAD_LINES+='|ODEBUG|UBSAN:|KASAN:|kmemleak: [0-9]+ new|corruption|refcount_t:|Slab .*: |workqueue lockup|deprecated workqueue|lab: lockdep'
 
 # QEMU before 8.0 leaves flags behind cmpxchg16b that are none, and an interrupt that comes there ends in a fault.
 X86_CPU=max,la57=off,cx16=off
@@ -22,7 +23,7 @@ boot_guest() {
 	local dir accel=tcg,thread=single console ports qemu memory=2G
 	[[ -z ${STAPWATCH_MTTCG:-} || -n $ICOUNT ]] || accel=tcg,thread=multi
 	dir=$(kernel_dir "$ARCH" "$KERNEL")
-	[[ $KERNEL != kasan ]] || memory=4G
+	[[ $KERNEL != k?san ]] || memory=4G
 	cat "$CACHE/images/$ARCH.cpio" "$1" >"$TMP/initrd"
 	rm -f "$TMP"/{out,err,ctl.in,ctl.out,monitor}
 	mkfifo "$TMP"/{out,err,ctl.in,ctl.out}
@@ -74,13 +75,15 @@ tell_guest() {
 	echo "$1" >&"$CTL_IN"
 }
 
+# The first one is that of the job in whose time it came, or that ended last.
 fault() {
+	[[ -n $GUEST_FAULT ]] || FAULT_JOB=$job
 	GUEST_FAULT+="${GUEST_FAULT:+; }$1"
 }
 
 # follow_guest: until the guest ends. Calls on_event LINE for what it reports, and
 # lets a job run for ${JOB_SECONDS[name]} and all of them for $GUEST_SECONDS (0: for ever). Sets GUEST_FAULT to what went wrong
-# (timeout NAME, hang NAME, boot, died), if anything did.
+# (timeout NAME, hang NAME, boot, died), if anything did, and FAULT_JOB to whose time that was in.
 declare -A JOB_SECONDS=()
 GUEST_SECONDS=0
 INTERRUPTIBLE=
@@ -88,15 +91,15 @@ READER=
 
 boot_seconds() {
 	case $KERNEL$ICOUNT in
-	kasan1) echo 900 ;;
-	kasan | debug1) echo 420 ;;
+	kasan1 | kcsan1) echo 900 ;;
+	kasan | kcsan | debug1) echo 420 ;;
 	*) echo 240 ;;
 	esac
 }
 
 follow_guest() {
-	local line deadline=$((SECONDS + $(boot_seconds))) last=0 job='' state=boot verb rest limit where=''
-	GUEST_FAULT=
+	local line deadline=$((SECONDS + $(boot_seconds) * PATIENCE)) last=0 job='' state=boot verb rest limit where=''
+	GUEST_FAULT='' FAULT_JOB=''
 	# Only noted, and looked at below: bash 5.2 does not survive a trap that ends `read -t`.
 	local signal='' interrupts=0
 	trap 'signal=130 interrupts=$((interrupts + 1))' INT

@@ -4,20 +4,25 @@
 verb_help() {
 	cat <<'TEXT'
 lab: the disposable machine on which scripts are compiled, run and tested.
-It runs on Debian x86_64 as root. Nothing that it does outlives it but its cache.
+It runs on Debian x86_64 as root. Nothing that it does outlives it but its cache,
+and the Debian packages that it installs here: QEMU, mmdebstrap and the like.
 
-	lab setup [--arch x86_64|aarch64] [--kernel current|lts|debug|kasan]
+	lab setup [--arch x86_64|aarch64] [--kernel K] [--stap 5.1|5.6]
 		Get what is needed, without options for all of `lab check`; looks for
 		newer kernels once a day. All other verbs set up what they lack.
 	lab demo
 		The main job, to look at.
-	lab check [RUNTEST-ARGS]
-		All tests; the last line is 'N passed, N failed'.
-	lab check-kasan [RUNTEST-ARGS]
-		The tests that name it, of lifecycles and of ppa, on a kernel with KASAN and kmemleak.
+	lab check [--full] [WORD...]
+		All tests, or those of an area (unit, front, guest, figures), of a file
+		(counts, guest/ppa.exp) or with a word in their names; the last line is
+		'N passed, N failed'. --full adds the kernel with KASAN and kmemleak, the
+		one with KCSAN, each SystemTap with each kernel, torture, and longer runs
+		of fuzzers.
+	lab check-kasan [FILE...]
+		The tests that name that kernel, on it alone.
 	lab bench
 		What probes cost.
-	lab run [GUEST OPTIONS] [--load CMD] [--put FILE]... [--timeout S] -- stap|stapwatch ARGS...
+	lab run [GUEST OPTIONS] [--pmu[=PROFILE]] [--load CMD] [--put FILE]... [--timeout S] -- stap|stapwatch|perf ARGS...
 		Compile a script with this tree's tapsets, run it in a guest as root.
 		stdout is the script's, the exit status too; others are 98 (--timeout)
 		and 99 (the kernel complained, hung or died: its words are on stderr).
@@ -26,10 +31,15 @@ It runs on Debian x86_64 as root. Nothing that it does outlives it but its cache
 		--put FILE	stands in CMD's directory, executable, and in the
 				guest under its own name, so that process("FILE") works
 		--timeout S	seconds, from when the script starts
+		--pmu[=PROFILE]	with a simulated PMU (x86_64): plain, narrow, nmi or precise; and
+				,NAME=VALUE for a parameter of testsuite/guest/pmu/main.c
 		-o FILE is written here, -c and -x are the guest's. Ctrl-C asks the
-		script to exit; a second one ends the guest.
-	lab batch [GUEST OPTIONS] [--timeout S] DIR
-		Run the jobs DIR/NAME/ in one guest, in the order of their names:
+		script to exit; a second one ends the guest. `stapwatch stat',
+		`record' and `latency' count, sample and record there; their COMMAND is
+		the guest's, and its output goes to stderr.
+	lab batch [GUEST OPTIONS] [--timeout S] DIR...
+		Run the jobs DIR/NAME/ in one guest, in the order of their names. A guest
+		that does not come to its end is followed by another, for the jobs left.
 		  args		arguments of stap, one a line; compiled in that directory
 		  command	`stapwatch', to take that instead of stap
 		  load		shell command, as --load
@@ -37,6 +47,7 @@ It runs on Debian x86_64 as root. Nothing that it does outlives it but its cache
 		  timeout	seconds, instead of 120 or --timeout
 		  guest.sh	runs there in place of staprun, among the files of put/ and
 				  modules/M/args (and command), each compiled to M.ko
+		  pmu		the PROFILE of --pmu, for this job's time
 		  allow		regular expressions of kernel messages that it is meant to cause
 		  DIR/monitor	a script that runs here beside the guest; $1 is the socket of
 				QEMU's monitor, $2 the kernel's log
@@ -60,13 +71,18 @@ It runs on Debian x86_64 as root. Nothing that it does outlives it but its cache
 		A static program for guests.
 	lab kbuild [--arch A] [--kernel K] DIR
 		Build the kernel modules of DIR (a Kbuild file), in DIR.
-	lab tool PACKAGE PROGRAM
-		A program of a Debian package, with the libraries that it loads, for
-		x86_64 guests that want it; prints the tar's name, to --put and to
-		unpack at the guest's root.
+	lab cells
+		What kernels each SystemTap makes modules for, one a line.
+	lab remove
+		Remove the cache; names the packages that the lab has installed here.
+	lab tool PACKAGE PROGRAM | stapwatch
+		A program of a Debian package, or this tree's command, with the libraries
+		that it loads, for x86_64 guests that want it; prints the tar's name, to
+		--put and to unpack at the guest's root.
 
-Guest options: --arch x86_64|aarch64, --kernel current|lts|debug|kasan (x86_64 only but for
-current), --smp N (2; 1 with --icount on aarch64), --icount (one instruction is a nanosecond of
+Guest options: --arch x86_64|aarch64, --kernel current|lts|debug|kasan|kcsan, or 5.10, 6.1, 6.12
+(lts), 7.2 (current) of Debian (x86_64 only but for current), --stap 5.6|5.1, of Debian testing or
+13, --smp N (2; 1 with --icount on aarch64), --icount (one instruction is a nanosecond of
 the guest's time), --append WORDS (for its kernel's command line). -v tells of progress where
 stderr is no terminal.
 
@@ -75,7 +91,8 @@ Environment:
 	STAPWATCH_MIRROR	a Debian mirror's URL; else the one that apt uses here
 	STAPWATCH_KVM		use KVM
 	STAPWATCH_MTTCG		let QEMU run each CPU in a thread of its own
-	KERNELS			the kernels that `lab check` uses: current lts debug
+	KERNELS			the kernels that `lab check` uses: current lts debug, and
+				all with --full
 	LAB_NOBUILD		take the build of this tree as it is
 TEXT
 }

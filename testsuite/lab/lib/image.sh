@@ -72,6 +72,17 @@ cpio_of() {
 	(cd "$1" && find . -print0 | cpio -0 -o -H newc -R 0:0 --quiet) >"$2" || die "cannot write $2"
 }
 
+# setup_own_tool: the stapwatch command of this tree, likewise
+setup_own_tool() {
+	local tree=$TMP/tree.stapwatch built=$BUILD/translator-ext/stapwatch
+	TOOL=$BUILD/stapwatch.tar
+	[[ ! -f $TOOL || $built -nt $TOOL ]] || return 0
+	in_chroot -C / "$LAB_DIR/lib/guest-tree.sh" '' "$tree" <<<"$built" || die "cannot make $TOOL"
+	mv "$tree$built" "$tree/usr/bin/stapwatch"
+	tar -c -f "$TOOL.new" -C "$tree" usr && mv "$TOOL.new" "$TOOL" || die "cannot make $TOOL"
+	rm -rf "$tree"
+}
+
 # setup_tool PACKAGE PROGRAM: a program that few x86_64 guests want, and the libraries that it loads,
 # as $TOOL, a tar to unpack at the guest's root
 setup_tool() {

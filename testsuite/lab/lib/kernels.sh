@@ -5,10 +5,53 @@
 # `vmlinuz`. Headers, System.map and the kernel's DWARF stand in the chroot, where stap looks
 # for them by release.
 
+# Debian's kernels, and where they are from.
+declare -A KERNEL_SUITE=([5.10]=bullseye [6.1]=bookworm [lts]=trixie [current]=forky [7.3]=trixie-backports)
+# other names of these
+declare -A KERNEL_ALIAS=([6.12]=lts [7.2]=current)
+
+# The kernels that each stap builds and loads modules for.
+declare -A STAP_KERNELS=([5.1]='5.10 6.1' [5.6]='6.1 6.12 7.2')
+
+# stap_can STAP KERNEL: by whatever name
+stap_can() {
+	local name
+	for name in ${STAP_KERNELS[$1]}; do
+		[[ ${KERNEL_ALIAS[$name]:-$name} != "${KERNEL_ALIAS[$2]:-$2}" ]] || return 0
+	done
+	return 1
+}
+
+# check_cell KERNEL: can the stap that was chosen do it?
+check_cell() {
+	local stap else=''
+	! stap_can "$STAP_VERSION" "$1" || return 0
+	for stap in "${!STAP_KERNELS[@]}"; do
+		! stap_can "$stap" "$1" || else=", or --stap $stap"
+	done
+	# kernels of our own are the newest one's
+	stap_can "$STAP_VERSION" current && [[ -z $else && -z ${KERNEL_SUITE[$1]:-} ]] && return
+	usage_error "stap $STAP_VERSION makes no modules that kernel '$1' loads: --kernel ${STAP_KERNELS[$STAP_VERSION]// / or }$else"
+}
+
+# lab cells: what check_cell lets pass, one a line
+verb_cells() {
+	local stap kernel
+	for stap in $(printf '%s\n' "${!STAP_KERNELS[@]}" | sort -V); do
+		for kernel in ${STAP_KERNELS[$stap]}; do
+			echo "$stap $kernel"
+		done
+	done
+}
+
 check_kernel() {
-	case $1-$2 in
-	x86_64-current | x86_64-lts | x86_64-debug | x86_64-kasan | aarch64-current) ;;
-	x86_64-*) usage_error "no kernel '$2': current, lts, debug or kasan" ;;
+	local kernel=${KERNEL_ALIAS[$2]:-$2}
+	case $1-$kernel in
+	x86_64-debug | x86_64-kasan | x86_64-kcsan | aarch64-current) ;;
+	x86_64-*)
+		[[ -n ${KERNEL_SUITE[$kernel]:-} ]] ||
+			usage_error "no kernel '$2': current, lts, debug, kasan, kcsan, 5.10, 6.1, 6.12, 7.2 or 7.3"
+		;;
 	aarch64-*) usage_error "on aarch64 there is only --kernel current" ;;
 	*) usage_error "no architecture '$1': x86_64 or aarch64" ;;
 	esac
@@ -27,7 +70,7 @@ kernel_release() {
 # What `stap -r` takes: a release, or the build directory of a kernel of our own.
 stap_release() {
 	case $2 in
-	debug | kasan) echo "$(kernel_dir "$1" "$2")/build" ;;
+	debug | kasan | kcsan) echo "$(kernel_dir "$1" "$2")/build" ;;
 	*) kernel_release "$1" "$2" ;;
 	esac
 }
@@ -35,7 +78,7 @@ stap_release() {
 # The build directory to compile modules by, in the chroot.
 kernel_build() {
 	case $2 in
-	debug | kasan) stap_release "$1" "$2" ;;
+	debug | kasan | kcsan) stap_release "$1" "$2" ;;
 	*) echo "/lib/modules/$(kernel_release "$1" "$2")/build" ;;
 	esac
 }
@@ -43,12 +86,11 @@ kernel_build() {
 # resolve ARCH KERNEL: 'RELEASE VERSION' of what the suite's kernel metapackage depends on
 # today; never what some directory happens to hold.
 resolve() {
-	local package suite=$SUITE version release
+	local package suite=${KERNEL_SUITE[$2]} version release
 	case $1 in
 	x86_64) package=linux-image-amd64 ;;
 	aarch64) package=linux-image-arm64:arm64 ;;
 	esac
-	[[ $2 != lts ]] || suite=$LTS_SUITE
 	version=$(in_chroot -C / apt-cache madison "$package" |
 		awk -F'|' -v suite=" $suite/main" 'index($3, suite) { gsub(/ /, "", $2); print $2 }' | sed -n 1p)
 	[[ -n $version ]] || die "$suite has no package $package"
@@ -74,7 +116,7 @@ setup_headers() {
 	note "kernel headers $release"
 	deps=$(in_chroot -C / apt-cache show "linux-headers-$release$suffix=$version" |
 		sed -n '/^Depends:/ { s/^Depends: //; s/([^)]*)//g; s/,/ /g; p }' |
-		xargs -n1 | grep -E '^(linux-headers-.*-common|linux-kbuild-.*|gcc-[0-9]+)$' | xargs)
+		xargs -n1 | grep -E '^(linux-headers-.*-common|linux-kbuild-.*|linux-compiler-.*|gcc-[0-9]+)$' | xargs)
 	lock chroot
 	# shellcheck disable=SC2086 # words
 	logged "headers' dependencies" chroot_apt install $deps
@@ -86,12 +128,30 @@ setup_headers() {
 	set_stamp "headers-$release" "$version"
 }
 
+# link_debuginfo RELEASE VERSION: that of another stap's chroot, if one has it
+link_debuginfo() {
+	local lab file vmlinux=usr/lib/debug/lib/modules/$1/vmlinux
+	for lab in "$SHOWN" "$SHOWN"/stap-*; do
+		[[ $lab != "$CACHE" && $(cat "$lab/stamps/debuginfo-$1" 2>/dev/null) == "$2" ]] || continue
+		mkdir -p "$CHROOT/${vmlinux%/*}"
+		for file in "$vmlinux" "boot/System.map-$1"; do
+			ln -f "$lab/chroot/$file" "$CHROOT/$file" || return
+		done
+		return 0
+	done
+	return 1
+}
+
 # dbg packages are a gigabyte: only vmlinux and System.map of them stay.
 setup_debuginfo() {
 	local release=$1 version=$2 suffix=$3 package=linux-image-$1-dbg$3
 	local vmlinux=$CHROOT/usr/lib/debug/lib/modules/$1/vmlinux nm=nm
 	[[ $suffix != :arm64 ]] || nm=aarch64-linux-gnu-nm
 	! is_fresh "debuginfo-$release" "$version" || return 0
+	if link_debuginfo "$release" "$version"; then
+		set_stamp "debuginfo-$release" "$version"
+		return
+	fi
 	need_space 4 "debug information of $release"
 	note "downloading debug information of $release ($(size_of "$package=$version"))"
 	download "$package=$version"
@@ -100,13 +160,18 @@ setup_debuginfo() {
 	logged "unpacking debug information" unpack "$DEBS"/*.deb "$TMP/dbg" './usr/lib/debug/*vmlinux*'
 	rm -rf "$DEBS"
 	mkdir -p "${vmlinux%/*}"
-	rm -f "$vmlinux"
+	rm -f "$vmlinux" "$CHROOT/boot/System.map-$release"
 	find "$TMP/dbg" -name 'vmlinux*' -type f -exec mv {} "$vmlinux" \;
 	rm -rf "$TMP/dbg"
 	[[ -s $vmlinux ]] || die "$package has no vmlinux"
 	# the packages' own System.map is a stub
 	in_chroot -C / "$nm" -n "${vmlinux#"$CHROOT"}" >"$CHROOT/boot/System.map-$release" || die "nm failed on vmlinux of $release"
 	set_stamp "debuginfo-$release" "$version"
+}
+
+# stap compiles its own feature tests once for a kernel, which takes as long as everything else in a first module.
+setup_stap() {
+	in_chroot -C / stap -r "$1" -p4 -e 'probe begin { exit() }' >/dev/null 2>&1 || note "stap builds no module for $1"
 }
 
 # The packages have been split over time: the image is in the first of these that has one.
@@ -132,7 +197,7 @@ kernel_fresh() {
 	dir=$(kernel_dir "$1" "$2")
 	[[ -f $dir/version ]] && is_fresh "kernel-$1-$2" "$(<"$dir/version")" || return 1
 	case $2 in
-	debug | kasan)
+	debug | kasan | kcsan)
 		read -r _ _ hash <"$dir/version"
 		[[ $hash == "$(debug_key "$2")" ]]
 		;;
@@ -145,6 +210,7 @@ setup_debian_kernel() {
 	if ! refresh_wanted "$dir/version" && kernel_fresh "$arch" "$kernel"; then
 		return 0
 	fi
+	add_suite "${KERNEL_SUITE[$kernel]}"
 	resolved=$(resolve "$arch" "$kernel") || exit
 	if is_fresh "kernel-$arch-$kernel" "$resolved"; then
 		touch "$dir/version"
@@ -157,9 +223,11 @@ setup_debian_kernel() {
 		install_list chroot-aarch64
 	fi
 	make_tmp
+	aside setup_debuginfo "$release" "$version" "$suffix"
 	setup_headers "$release" "$version" "$suffix"
-	setup_debuginfo "$release" "$version" "$suffix"
+	[[ $arch == aarch64 ]] || aside setup_stap "$release"
 	setup_image "$release" "$version" "$suffix" "$dir"
+	join_aside
 	echo "$resolved" >"$dir/version"
 	set_stamp "kernel-$arch-$kernel" "$resolved"
 	drop_old_kernels
@@ -193,7 +261,7 @@ setup_system_map() {
 	note "asking the kernel for its symbols"
 	mkdir -p "$jobs/kallsyms"
 	echo "grep -v '\[' /proc/kallsyms" >"$jobs/kallsyms/guest.sh"
-	LAB_NOBUILD=1 spawn "$LAB_DIR/lab" batch --arch "$1" --kernel "$2" "$jobs"
+	LAB_NOBUILD=1 spawn "$LAB_DIR/lab" batch --stap "$STAP_VERSION" --arch "$1" --kernel "$2" "$jobs"
 	waited "$SPAWNED" || die "the $1 guest did not name its kernel's symbols"
 	sort "$jobs/kallsyms/out" >"$CHROOT/boot/System.map-$release.new"
 	mv "$CHROOT/boot/System.map-$release.new" "$CHROOT/boot/System.map-$release"
@@ -201,7 +269,7 @@ setup_system_map() {
 
 setup_kernel() {
 	case $2 in
-	debug | kasan) setup_debug_kernel "$1" "$2" ;;
+	debug | kasan | kcsan) setup_debug_kernel "$1" "$2" ;;
 	*) setup_debian_kernel "$1" "$2" ;;
 	esac
 }

@@ -1,6 +1,9 @@
 # lab run: one script, its output live.
 # shellcheck shell=bash
 
+# the command that a module stands beside
+BESIDE=()
+
 # Quoted for busybox's shell.
 quoted() {
 	local word
@@ -31,6 +34,10 @@ put_file() {
 write_job() {
 	local job=$1
 	local words=(staprun -C never "${RUN[@]}")
+	if ((${#BESIDE[@]})); then
+		write_beside "$job" "${words[@]}" "$2"
+		return
+	fi
 	if [[ -n $LOAD ]]; then
 		[[ -z $HAS_CMD ]] || die "stap's -c and --load exclude each other" 2
 		printf '%s\n' "$LOAD" >"$job/load"
@@ -39,21 +46,51 @@ write_job() {
 		words+=(-c "sh ../load.sh")
 	fi
 	words+=("$2" "${PARAMS[@]}")
-	printf 'exec %s\n' "$(quoted "${words[@]}")" >"$job/run.sh"
+	if [[ -n ${APART:-} ]]; then
+		# what the script says goes by a pipe of its own
+		printf 'mkfifo ../said; cat ../said & staprun -o ../said %s>&2\nstatus=$?; wait; exit $status\n' \
+			"$(quoted "${words[@]:1}")"
+	else
+		printf 'exec %s\n' "$(quoted "${words[@]}")"
+	fi >"$job/run.sh"
+}
+
+# write_beside JOBDIR STAPRUN...: run.sh of a job that runs the command $BESIDE while a module is there, and $LOAD
+write_beside() {
+	local job=$1
+	shift
+	printf '%s\n' "$LOAD" >"$job/load"
+	cat >"$job/run.sh" <<-END
+		tar -x -C / -f stapwatch.tar
+		$(quoted "$@") >&2 &
+		module=\$!
+		until grep -qs . /proc/systemtap/*/ppa/ppa; do
+			kill -0 \$module || exit
+			sleep 0.1
+		done
+		sh ../load >&2 </dev/null &
+		$(quoted "${BESIDE[@]}")
+		status=\$?
+		kill -INT \$module
+		wait \$module
+		exit \$status
+	END
 }
 
 # guest_options NAMES ARGS...: the options that run and batch share, and those of NAMES. Sets ARCH, KERNEL,
-# ICOUNT, SMP, APPEND, TIMEOUT, LOAD, PUT and, to what is left, REST.
+# ICOUNT, SMP, APPEND, TIMEOUT, LOAD, PUT, PMU and, to what is left, REST.
 guest_options() {
 	local names=$1
-	ARCH=x86_64 KERNEL=current ICOUNT='' SMP='' APPEND='' TIMEOUT='' LOAD='' PUT=() REST=()
+	ARCH=x86_64 KERNEL=current ICOUNT='' SMP='' APPEND='' TIMEOUT='' LOAD='' PUT=() PMU='' REST=()
+	local stap=$STAP_VERSION
 	shift
 	while (($#)); do
 		case $1 in
-		--arch | --kernel | --smp | --append | --timeout | --load | --put)
-			[[ " --arch --kernel --smp --append --timeout $names " == *" $1 "* ]] || usage_error "unknown option '$1'"
+		--stap | --arch | --kernel | --smp | --append | --timeout | --load | --put)
+			[[ " --stap --arch --kernel --smp --append --timeout $names " == *" $1 "* ]] || usage_error "unknown option '$1'"
 			(($# >= 2)) || usage_error "$1 needs a value"
 			case $1 in
+			--stap) stap=$2 ;;
 			--arch) ARCH=$2 ;;
 			--kernel) KERNEL=$2 ;;
 			--smp) SMP=$2 ;;
@@ -65,6 +102,11 @@ guest_options() {
 			shift
 			;;
 		--icount) ICOUNT=1 ;;
+		--pmu | --pmu=*)
+			[[ " $names " == *" --pmu "* ]] || usage_error "unknown option '$1'"
+			PMU=plain
+			[[ $1 != *=* ]] || PMU=${1#*=}
+			;;
 		-v) VERBOSE=1 ;;
 		--)
 			shift
@@ -77,6 +119,9 @@ guest_options() {
 	done
 	REST=("$@")
 	check_kernel "$ARCH" "$KERNEL"
+	choose_stap "$stap"
+	check_cell "$KERNEL"
+	KERNEL=${KERNEL_ALIAS[$KERNEL]:-$KERNEL}
 	[[ -n $SMP ]] || SMP=$(default_smp "$ARCH" "$ICOUNT")
 	check_number --smp "$SMP"
 	[[ $SMP != 0 ]] || usage_error "--smp wants at least 1"
@@ -84,21 +129,76 @@ guest_options() {
 }
 
 verb_run() {
-	local tool file status job readers
-	guest_options "--load --put" "$@"
+	local tool
+	guest_options "--load --put --pmu" "$@"
 	set -- "${REST[@]}"
 	tool=${1-}
-	[[ $tool == stap || $tool == stapwatch ]] || usage_error "run: after '--' comes stap or stapwatch"
+	[[ $tool =~ ^(stap|stapwatch|perf)$ ]] || usage_error "run: after '--' comes stap, stapwatch or perf"
+	[[ $tool != perf || $ARCH == x86_64 ]] || usage_error "run: perf is for x86_64 guests only"
 	shift
 
 	ensure "$ARCH" "$KERNEL"
 	build_tree
 	make_tmp
+	if [[ $tool == perf ]]; then
+		run_perf "$@"
+		return
+	fi
 	stap_command "$ARCH" "$KERNEL" "$tool"
 	if [[ $tool == stapwatch && ${1-} == list ]]; then
 		in_chroot "${STAPWATCH[@]}" "$@"
 		return
 	fi
+	if [[ $tool == stapwatch && ${1-} == ppa ]]; then
+		run_beside "$@"
+		return
+	fi
+	if [[ $tool == stapwatch && ${1-} =~ ^(stat|record|latency)$ ]]; then
+		run_command "$@"
+		return
+	fi
+	run_script "$@"
+}
+
+# run_beside ARGS...: a stapwatch that reads the files of a session. It runs in the guest, where the lab begins one.
+run_beside() {
+	[[ $ARCH == x86_64 ]] || usage_error "run: stapwatch $1 runs on x86_64 only"
+	BESIDE=(stapwatch "$@")
+	setup_own_tool
+	PUT+=("$TOOL")
+	stap_command "$ARCH" "$KERNEL" stap
+	run_script -e 'probe begin { if (ppa_cpu_elapsed_us(0) < -1) exit() }'
+}
+
+# run_command ARGS...: a stapwatch that runs stap itself. It runs in the chroot, and what it asks of stap is
+# done in the guest. What the command there prints goes to stderr, apart from the script's output.
+run_command() {
+	local asking nr='' args=() arg n status=0 command APART=1
+	mkfifo "$TMP/asked" "$TMP/answer"
+	exec {asking}<>"$TMP/asked"
+	in_chroot env "TMPDIR=$TMP" "LAB_ASKED=$TMP" "STAPWATCH_KALLSYMS=/boot/System.map-$(kernel_release "$ARCH" "$KERNEL")" \
+		"STAPWATCH_STAP=$LAB_DIR/lib/stap-in-guest.sh" "${STAPWATCH[@]:1}" "$@" &
+	command=$!
+	until read -r -d '' -t 0.2 -u "$asking" nr; do
+		is_running "$command" || break
+	done
+	if [[ -n $nr ]]; then
+		for ((n = 0; n < nr; n++)); do
+			IFS= read -r -d '' -u "$asking" arg
+			args+=("$arg")
+		done
+		stap_command "$ARCH" "$KERNEL" stap
+		# it has the tapsets among its arguments
+		STAP=("${STAP[0]}" "${STAP[@]:3}")
+		run_script "${args[@]}" || status=$?
+		echo "$status" >"$TMP/answer"
+	fi
+	waited "$command"
+}
+
+# run_script ARGS...: stap's arguments
+run_script() {
+	local file status job
 	parse_stap "$@"
 	if [[ -n $NO_RUN ]]; then
 		in_chroot "${STAP[@]}" "$@"
@@ -118,8 +218,31 @@ verb_run() {
 	for file in "${PUT[@]}"; do
 		put_file "$file" "$TMP/tree" "$job/work"
 	done
-	echo live >"$TMP/tree/lab/mode"
 	write_job "$job" "$NAME.ko"
+	run_live "$job"
+}
+
+# run_perf ARGS...: perf's own, with nothing of ours
+run_perf() {
+	local job=$TMP/tree/lab/jobs/run file
+	OUTPUT=''
+	mkdir -p "$job/work"
+	lock tools
+	setup_tool linux-perf /usr/bin/perf
+	unlock tools
+	tar -x -f "$TOOL" -C "$TMP/tree"
+	for file in "${PUT[@]}"; do
+		put_file "$file" "$TMP/tree" "$job/work"
+	done
+	printf 'exec %s\n' "$(quoted perf "$@")" >"$job/run.sh"
+	run_live "$job"
+}
+
+# run_live JOBDIR: boot, and what the job says as it says it
+run_live() {
+	local readers
+	[[ -z $PMU ]] || with_pmu "$1" "$PMU"
+	echo live >"$TMP/tree/lab/mode"
 	cpio_of "$TMP/tree" "$TMP/extra"
 
 	JOB_SECONDS[run]=${TIMEOUT:-0}

@@ -1,4 +1,4 @@
-# Smaller verbs: cc, kbuild, tool, build, shell.
+# Smaller verbs: cc, kbuild, tool, build, shell, remove.
 # shellcheck shell=bash
 
 # lab cc [--arch A] -o OUT SRC... [flags]: a static program for the guest
@@ -37,11 +37,16 @@ verb_kbuild() {
 
 # lab tool PACKAGE PROGRAM: see setup_tool; prints where it is
 verb_tool() {
-	(($# == 2)) || usage_error "tool wants a package and a program's path"
+	[[ $# == 2 || $* == stapwatch ]] || usage_error "tool wants a package and a program's path, or 'stapwatch'"
 	ensure x86_64 current
+	build_tree
 	make_tmp
 	lock tools
-	setup_tool "$1" "$2"
+	if (($# == 2)); then
+		setup_tool "$1" "$2"
+	else
+		setup_own_tool
+	fi
 	unlock tools
 	echo "$TOOL"
 }
@@ -75,4 +80,19 @@ verb_shell() {
 	# a terminal's Ctrl-C is the guest's
 	trap '' INT
 	waited "$SPAWNED"
+}
+
+# lab remove: all that the lab has here, but for packages
+verb_remove() {
+	(($# == 0)) || usage_error "remove takes no arguments"
+	check_host
+	[[ -d $CACHE/stamps ]] || die "there is no lab in $CACHE"
+	# nobody may be at work in it
+	lock setup
+	lock chroot
+	if [[ -s $CACHE/host-packages ]]; then
+		echo "The lab has installed these packages, which stay: $(sort -u "$CACHE/host-packages" | xargs)"
+	fi
+	rm -rf "$CACHE"
+	echo "removed $CACHE"
 }

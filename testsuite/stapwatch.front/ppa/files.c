@@ -5,13 +5,15 @@
  */
 #include <err.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ppa_abi.h"
+#include "ppa/abi.h"
 
 #define MS 1000000ULL		/* in ticks, of which there are 10^9 a second */
 
@@ -83,18 +85,96 @@ static void system_file(int look)
 	put("rawsysppa", &h, v, sizeof(v));
 }
 
+/* What a later version may have more of each. */
+#define MORE 2
+#define PARTS (PPA_NR_PARTS + MORE)
+
+struct lived {
+	struct ppa_thread t;	/* up to its life */
+	uint64_t life, parts[PARTS], waits[PARTS], longest[PARTS];
+	uint64_t gone, gone_parts[PARTS];
+};
+
+/* A process of two threads, of whose others some have ended, and a process of one. */
+static void lives_file(int look)
+{
+	struct ppa_header h = header(PPA_FILE_THREADS, look);
+	const bool later = !strcmp(fault, "later");
+	const unsigned int nr = later ? PARTS : PPA_NR_PARTS;
+	struct lived l[3] = {
+		{ .t = { .tid = 30, .tgid = 30, .comm = "slow", .born = 3 } },
+		{ .t = { .tid = 31, .tgid = 30, .comm = "sleeps", .born = 4 } },
+		{ .t = { .tid = 40, .tgid = 40, .comm = "new", .born = 5 } },
+	};
+	const size_t words = 2 + 4 * nr, at = offsetof(struct ppa_thread, life);
+	char data[sizeof(l)], *to = data;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		l[i].t.values[PPA_SCHEDACCUM] = look * MS;
+	l[0].life = look * 2000 * MS;
+	l[0].parts[PPA_PART_USER] = look * 300 * MS;
+	l[0].parts[PPA_PART_SYSTEM] = look * 100 * MS;
+	l[0].parts[PPA_PART_PREEMPTED] = look * 50 * MS;
+	l[0].parts[PPA_PART_DISK] = look * 1000 * MS;
+	l[0].parts[PPA_PART_FUTEX] = look * 549 * MS;
+	l[0].parts[PPA_PART_PIPE] = look * 1 * MS;
+	l[0].waits[PPA_PART_DISK] = 5 + look * 10;
+	l[0].longest[PPA_PART_DISK] = 200 * MS;
+	l[0].gone = look * 500 * MS;
+	l[0].gone_parts[PPA_PART_POLL] = look * 500 * MS;
+	l[1].life = look * 1000 * MS;
+	l[1].parts[PPA_PART_SLEEP] = look * (later ? 900 : 1000) * MS;
+	l[1].parts[PPA_NR_PARTS + 1] = look * 100 * MS;
+	l[2].t.values[PPA_SCHEDACCUM] = 7 * MS;
+	l[2].life = 10 * MS;
+	l[2].parts[PPA_PART_USER] = 7 * MS;
+	l[2].parts[PPA_PART_SOCKET] = 3 * MS;
+	for (i = 0; i < 2 + look; i++, to += h.stride) {
+		h.stride = at + words * sizeof(uint64_t);
+		memcpy(to, &l[i].t, at);
+		memcpy(to + at, &l[i].life, 8);
+		memcpy(to + at + 8, l[i].parts, nr * 8);
+		memcpy(to + at + 8 * (1 + nr), l[i].waits, nr * 8);
+		memcpy(to + at + 8 * (1 + 2 * nr), l[i].longest, nr * 8);
+		memcpy(to + at + 8 * (1 + 3 * nr), &l[i].gone, 8);
+		memcpy(to + at + 8 * (2 + 3 * nr), l[i].gone_parts, nr * 8);
+	}
+	h.nr_values = PPA_NR_THREAD_VALUES;
+	h.parts_offset = at;
+	h.nr_parts = nr;
+	if (look && !strcmp(fault, "parts_at"))
+		h.parts_offset = h.stride + 8;
+	else if (look && !strcmp(fault, "parts_few"))
+		h.parts_offset = 8;
+	else if (look && !strcmp(fault, "parts_many"))
+		h.nr_parts = 1 << 30;
+	put("rawthreads", &h, data, to - data);
+}
+
+static bool of_lives(void)
+{
+	return !strcmp(fault, "lives") || !strcmp(fault, "later") ||
+	       !strncmp(fault, "parts", 5);
+}
+
 static void threads_file(int look)
 {
 	struct ppa_header h = header(PPA_FILE_THREADS, look);
-	struct ppa_thread t[5] = {
+	const bool born = !strcmp(fault, "born");
+	struct ppa_thread t[8] = {
 		{ .tid = 30, .tgid = 30, .comm = "busy" },
 		{ .tid = 31, .tgid = 30, .comm = "calls\033[31m\"\\" },
 		{ .tid = 40, .tgid = 40, .comm = "reused" },
 		{ .tid = 50, .tgid = 50, .comm = "idle" },
 		/* not ended by a NUL */
 		{ .tid = 20, .tgid = 20, .comm = "0123456789abcdef" },
+		{ .tid = 60, .tgid = 60, .comm = "n\303\251e\233" },
+		/* what had the number 40, and what came and went */
+		{ .tid = 40, .tgid = 40, .comm = "before", .flags = PPA_ENDED },
+		{ .tid = 70, .tgid = 70, .comm = "short", .flags = PPA_ENDED },
 	};
-	size_t len = (look ? 5 : 4) * sizeof(t[0]);
+	size_t nr = !look ? 4 : born ? 8 : 6, len = nr * sizeof(t[0]), i;
 
 	t[0].values[PPA_SCHEDACCUM] = (900 + look * 400) * MS;
 	t[0].values[PPA_SCACCUM] = look * 100 * MS;
@@ -109,7 +189,25 @@ static void threads_file(int look)
 	t[2].values[PPA_SCHEDACCUM] = look ? 10 * MS : 500 * MS;
 	t[3].values[PPA_SCHEDACCUM] = 77 * MS;
 	t[4].values[PPA_SCHEDACCUM] = 1 * MS;
+	t[5].values[PPA_SCHEDACCUM] = 1 * MS;
+	for (i = 0; born && i < 8; i++)
+		t[i].born = 100 + i;
+	if (born && look) {
+		/* more of everything than what had its number */
+		t[2].values[PPA_SCHEDACCUM] = 600 * MS;
+		t[2].born = 200;
+		t[6].values[PPA_SCHEDACCUM] = 510 * MS;
+		t[6].born = 102;
+		t[7].values[PPA_SCHEDACCUM] = 30 * MS;
+	}
 	h.stride = sizeof(t[0]);
+	if (!strcmp(fault, "old")) {
+		/* a file that does not tell */
+		h.stride = offsetof(struct ppa_thread, born);
+		len = nr * h.stride;
+		for (i = 1; i < nr; i++)
+			memmove((char *)t + i * h.stride, &t[i], h.stride);
+	}
 	h.nr_values = PPA_NR_THREAD_VALUES;
 	if (look && !strcmp(fault, "stride"))
 		h.stride = 8;
@@ -136,7 +234,10 @@ int main(int argc, char **argv)
 		err(1, "%s", path);
 	for (look = 0; look < 2; look++) {
 		system_file(look);
-		threads_file(look);
+		if (of_lives())
+			lives_file(look);
+		else
+			threads_file(look);
 	}
 	return 0;
 }

@@ -15,8 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "list.h"
-#include "event_notation.h"
+#include "cmd/cmd.h"
+#include "event/event_notation.h"
 
 long __wrap_syscall(long number, ...);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event_notation.h"
+#include "event/event_notation.h"
 
 #define WHY_SIZE 400
 

@@ -6,18 +6,41 @@
  *
  * libFuzzer calls LLVMFuzzerTestOneInput(); so does mutate.c.
  */
+#define _GNU_SOURCE	/* memmem() */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "event.h"
-#include "lower.h"
+#include "event/event.h"
+#include "lower/lower.h"
 #include "../ensure.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const args[] = { "cpu_cycles", "10", "r00c0" };
+/* for mutate.c */
+extern const char *const mutate_words[];
+const char *const mutate_words[] = {
+	"probe ", "%(", "%?", "%:", "%)", "{", "}", "(", ")", "\"",
+	"%{", "%}", "/*", "*/", "\n", "\\", ".startwatch(\"tsc\")",
+	".virtual", ".elapsed(\"cpi\")", "$pmu[0]", "$thread->a = ",
+	"$current->", "$timestamp", "kernel.", "?", "!", ",", " if (",
+	"@define x %(", "function f() ", "global ", "@1", "$#", " = ",
+	" += ", "$4", "@4", "$5", "@x", "@f(", " == ",
+	"@define f(a, b) %( @a.@b ", "%( arch == \"x86_64\" %? ",
+	"%( CONFIG_X == 1 %? ", ".time_ms(1)", ".nmi.pmu_profile(\"r1:1\")", "",
+	NULL
+};
+
+static const char *const args[] = {
+	"cpu_cycles", "10", "r00c0", "\"tsc\"", "a[1] /* \" %( 1 == 2 %?",
+};
+
+/* Some of the conditions can be decided, and some cannot. */
+static const struct script_facts facts = {
+	.arch = "x86_64", .release = "6.12.9-some", .guru_mode = "0",
+	.build_tree = "/nowhere",
+};
 
 /* What a script must have for the lowering to change it. */
 static const char *const words[] = {
@@ -101,8 +124,9 @@ static void check_again(const struct lowered *out,
 static void try_script(const char *text, size_t len, unsigned int index)
 {
 	const struct lower_options opt = {
-		.index = index, .args = args,
-		.nr_args = sizeof(args) / sizeof(*args),
+		.index = index,
+		.args = { args, sizeof(args) / sizeof(*args) },
+		.facts = &facts,
 	};
 	struct lowered out;
 	char *said = NULL;
@@ -162,9 +186,13 @@ static void try_event(const char *text)
 
 static void try_point(const char *text)
 {
-	const struct lower_options opt = { .args = args };
+	const struct lower_options opt = {
+		.args = { args, sizeof(args) / sizeof(*args) },
+		.facts = &facts,
+	};
 	char *said = NULL;
-	size_t said_len = 0;
+	size_t said_len = 0, i;
+	bool ours = false;
 	FILE *err = open_memstream(&said, &said_len);
 	char *point;
 
@@ -172,6 +200,10 @@ static void try_point(const char *text)
 	point = lower_point(text, &opt, err);
 	fflush(err);
 	ensure(!point == !!said_len);
+	for (i = 0; i < sizeof(words) / sizeof(*words); i++)
+		ours |= has(text, strlen(text), words[i]);
+	if (!ours)
+		ensure(!strcmp(point, text));
 	free(point);
 	fclose(err);
 	free(said);

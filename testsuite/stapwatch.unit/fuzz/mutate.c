@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * usage: mutate COUNT SEED FILE...
- * COUNT scripts, each one of the files with a few mutations, go through
+ * COUNT inputs, each one of the files with a few mutations, go through
  * LLVMFuzzerTestOneInput(); the files themselves go first.  The same seed gives
- * the same scripts anywhere.  The script at work is in ./mutant when the program
+ * the same inputs anywhere.  The one at work is in ./mutant when the program
  * dies; one that takes ten seconds is a hang.
  */
 #include <ctype.h>
@@ -17,6 +17,9 @@
 #define LONGEST 65536
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What such inputs are made of, up to a NULL. */
+extern const char *const mutate_words[];
 
 struct text {
 	char s[LONGEST];
@@ -82,17 +85,10 @@ static size_t token(size_t *at)
 
 static void mutate(void)
 {
-	static const char *const words[] = {
-		"probe ", "%(", "%?", "%:", "%)", "{", "}", "(", ")", "\"",
-		"%{", "%}", "/*", "*/", "\n", "\\", ".startwatch(\"tsc\")",
-		".virtual", ".elapsed(\"cpi\")", "$pmu[0]", "$thread->a = ",
-		"$current->", "$timestamp", "kernel.", "?", "!", ",", " if (",
-		"@define x %(", "function f() ", "global ", "@1", "$#", " = ",
-		" += ", ".time_ms(1)", ".nmi.pmu_profile(\"r1:1\")", "",
-	};
 	const struct text *other = &files[draw(nr_files)];
 	size_t at = draw(now.len + 1), to = draw(now.len + 1), len, len2, from;
 	const char *word;
+	size_t nr = 0;
 
 	switch (draw(9)) {
 	case 0:
@@ -146,7 +142,9 @@ static void mutate(void)
 			now.len = at;
 		break;
 	default:
-		word = words[draw(sizeof(words) / sizeof(*words))];
+		while (mutate_words[nr])
+			nr++;
+		word = mutate_words[draw(nr)];
 		replace(at, 0, word, strlen(word));
 	}
 }
@@ -211,6 +209,6 @@ int main(int argc, char **argv)
 	}
 	free(files);
 	unlink("mutant");
-	printf("%lu scripts\n", count);
+	printf("%lu inputs\n", count);
 	return 0;
 }

@@ -12,14 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "perfmap_abi.h"
+#include "store/abi.h"
 #include "stapwatch.h"
 #include "test.h"
 
 #define MUTATIONS 20000
 #define CPUS 2
 
-static struct perf_header good;
+static struct perfmap_header good;
 static off_t good_size;
 static char *good_names;
 static int fd;
@@ -33,7 +33,7 @@ static uint64_t random64(void)
 	return seed * 0x2545f4914f6cdd1d;
 }
 
-static void put_header(const struct perf_header *h)
+static void put_header(const struct perfmap_header *h)
 {
 	if (pwrite(fd, h, sizeof(*h), 0) != sizeof(*h))
 		abort();
@@ -86,7 +86,7 @@ static bool refused(void)
 	return false;
 }
 
-#define FIELD(f) { #f, offsetof(struct perf_header, f), sizeof(good.f) }
+#define FIELD(f) { #f, offsetof(struct perfmap_header, f), sizeof(good.f) }
 
 /* The session is any number, and is missed only by who read the one before. */
 static const struct {
@@ -101,7 +101,7 @@ static const struct {
 	FIELD(pad), FIELD(extent_size),
 };
 
-static uint64_t get(const struct perf_header *h, size_t at, size_t size)
+static uint64_t get(const struct perfmap_header *h, size_t at, size_t size)
 {
 	uint64_t v = 0;
 
@@ -116,7 +116,7 @@ static uint64_t get(const struct perf_header *h, size_t at, size_t size)
 	return v;
 }
 
-static void set(struct perf_header *h, size_t at, size_t size, uint64_t v)
+static void set(struct perfmap_header *h, size_t at, size_t size, uint64_t v)
 {
 	const uint32_t half = v;
 
@@ -132,7 +132,7 @@ static void damage_field(size_t k)
 	const uint64_t was = get(&good, at, size);
 	uint64_t tries[32] = { 0, 1, UINT64_MAX, INT64_MAX, INT32_MAX, was + 1,
 			       was - 1, was * 2, was / 2 };
-	struct perf_header h;
+	struct perfmap_header h;
 	char name[80];
 	int i, taken = 0;
 
@@ -144,7 +144,7 @@ static void damage_field(size_t k)
 		if (!memcmp(&h, &good, sizeof(h)))
 			continue;
 		/* that is a map too, one that has ended */
-		if (at == offsetof(struct perf_header, state) &&
+		if (at == offsetof(struct perfmap_header, state) &&
 		    h.state == PERFMAP_ENDED)
 			continue;
 		put_header(&h);
@@ -159,7 +159,7 @@ static void damage_field(size_t k)
 	TEST_EQUAL(name, taken, 0);
 }
 
-static void mutate(struct perf_header *h)
+static void mutate(struct perfmap_header *h)
 {
 	static const uint64_t edges[] = {
 		0, 1, 2, 4, 8, 60, 63, 64, 80, 4095, 4096, 8192, 1 << 16,
@@ -196,7 +196,7 @@ static void mutate(struct perf_header *h)
 static void fuzz(void)
 {
 	struct stapwatch *sw;
-	struct perf_header h;
+	struct perfmap_header h;
 	int i, silent = 0, taken = 0;
 
 	for (i = 0; i < MUTATIONS; i++) {
@@ -236,7 +236,7 @@ static void cut_short(void)
 	const off_t sizes[] = { 0, 1, 79, 80, 4095, 4096, 4097, good_size / 2,
 				good_size - 4096, good_size - 1, good_size + 1,
 				good_size + 4096 };
-	struct perf_header h = good;
+	struct perfmap_header h = good;
 	struct stapwatch *sw;
 	size_t i;
 	int taken = 0;
@@ -323,7 +323,7 @@ static void left_halfway(void)
 {
 	struct stapwatch *sw = stapwatch_open("map");
 	const off_t flag = good.page_size + good.flag_offset;
-	struct perf_header h = good;
+	struct perfmap_header h = good;
 	const uint32_t one = 1, zero = 0;
 	int64_t sum, sums[504];
 

@@ -20,7 +20,7 @@ static void explore_point(void);
 
 #define MAP_HALVES
 #define MAP_LOAD(p) ({ explore_point(); *(p); })
-#include "map.h"
+#include "lib/map.h"
 
 /* ---- the model */
 

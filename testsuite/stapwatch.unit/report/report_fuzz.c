@@ -14,17 +14,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "report/annotate.h"
-#include "report/branch_table.h"
-#include "report/calltree.h"
-#include "report/columns.h"
-#include "report/diff.h"
-#include "report/flame_svg.h"
-#include "report/folded.h"
-#include "report/pprof.h"
-#include "report/profile.h"
-#include "report/table.h"
-#include "report/view.h"
+#include "report/input/profile.h"
+#include "report/output/annotate.h"
+#include "report/output/branch_table.h"
+#include "report/output/calltree.h"
+#include "report/output/columns.h"
+#include "report/output/diff.h"
+#include "report/output/flame_svg.h"
+#include "report/output/folded.h"
+#include "report/output/pprof.h"
+#include "report/output/table.h"
+#include "report/output/view.h"
 #include "../ensure.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -71,6 +71,7 @@ static uint64_t folded_total(const struct calltree *t, const struct profile *p)
 
 static void check_trees(struct view *v, const struct columns *columns)
 {
+	const struct flame_svg flame = { .title = "fuzz" };
 	struct buf out = { 0 };
 	struct calltree t;
 	uint32_t i, inverted;
@@ -84,7 +85,7 @@ static void check_trees(struct view *v, const struct columns *columns)
 				ensure(folded_total(&t, v->profile) ==
 				       calltree_weight(&t, t.nodes));
 			if (!inverted)
-				flame_svg_print(&t, &v->profile->texts, "fuzz",
+				flame_svg_print(&flame, &t, &v->profile->texts,
 						&out);
 			calltree_free(&t);
 			/* one is enough where there are 65536 */
@@ -138,8 +139,8 @@ static void check_view(struct profile *p)
 	table_print(v, &columns, SORT_NAME, 0, &out);
 	ensure(!columns_parse("comm", &columns, &out));
 	check_trees(v, &columns);
-	calltree_print(v, &columns, true, 1, &out);
-	pprof_print(v, &columns, &out);
+	calltree_print(v, &columns, true, 1, &out, NULL);
+	pprof_print(v, &columns, &out, NULL);
 	annotate_print(v, &out);
 	check_branches(v);
 	diff_print(v, v, &columns, 0, &out);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace_abi.h"
+#include "trace/abi.h"
 
 struct field {
 	const char *name;
@@ -32,8 +32,8 @@ struct type {
 };
 
 #define FIELD(type, field) \
-	{ #field, offsetof(struct trace_##type, field), \
-	  sizeof(((struct trace_##type *)0)->field) }
+	{ #field, offsetof(struct sw_trace_##type, field), \
+	  sizeof(((struct sw_trace_##type *)0)->field) }
 
 static const struct field common[] = {
 	FIELD(record, mark), FIELD(record, type), FIELD(record, cpu),
@@ -41,53 +41,53 @@ static const struct field common[] = {
 	{ 0 },
 };
 
-#define TYPE(name, number) #name, number, sizeof(struct trace_##name)
+#define TYPE(name, number) #name, number, sizeof(struct sw_trace_##name)
 
 static const struct type types[] = {
-	{ TYPE(head, TRACE_HEAD), {
-		FIELD(head, version), { "head_size", offsetof(struct trace_head,
+	{ TYPE(head, SW_TRACE_HEAD), {
+		FIELD(head, version), { "head_size", offsetof(struct sw_trace_head,
 							      size), 4 },
 		FIELD(head, machine), FIELD(head, page_size),
 		FIELD(head, nr_cpus), FIELD(head, session),
 		FIELD(head, realtime), FIELD(head, stext),
 		FIELD(head, build_id) } },
-	{ TYPE(event, TRACE_EVENT), {
+	{ TYPE(event, SW_TRACE_EVENT), {
 		FIELD(event, event), FIELD(event, flags),
 		FIELD(event, every) } },
-	{ TYPE(count, TRACE_COUNT), { FIELD(count, count) } },
-	{ TYPE(sample, TRACE_SAMPLE), {
+	{ TYPE(count, SW_TRACE_COUNT), { FIELD(count, count) } },
+	{ TYPE(sample, SW_TRACE_SAMPLE), {
 		FIELD(sample, pid), FIELD(sample, tid), FIELD(sample, ip),
 		FIELD(sample, period), FIELD(sample, event),
 		FIELD(sample, flags), FIELD(sample, has),
 		FIELD(sample, nr_counts), FIELD(sample, nr_branches),
 		FIELD(sample, kstack), FIELD(sample, ustack) } },
-	{ TYPE(stack, TRACE_STACK), {
+	{ TYPE(stack, SW_TRACE_STACK), {
 		FIELD(stack, stack), FIELD(stack, flags), FIELD(stack, nr) } },
-	{ TYPE(comm, TRACE_COMM), {
+	{ TYPE(comm, SW_TRACE_COMM), {
 		FIELD(comm, pid), FIELD(comm, tid), FIELD(comm, flags) } },
-	{ TYPE(fork, TRACE_FORK), {
+	{ TYPE(fork, SW_TRACE_FORK), {
 		FIELD(fork, pid), FIELD(fork, tid), FIELD(fork, parent_pid),
 		FIELD(fork, parent_tid) } },
-	{ TYPE(exit, TRACE_EXIT), { FIELD(exit, pid), FIELD(exit, tid) } },
-	{ TYPE(mmap, TRACE_MMAP), {
+	{ TYPE(exit, SW_TRACE_EXIT), { FIELD(exit, pid), FIELD(exit, tid) } },
+	{ TYPE(mmap, SW_TRACE_MMAP), {
 		FIELD(mmap, pid), FIELD(mmap, tid), FIELD(mmap, addr),
 		FIELD(mmap, len), FIELD(mmap, offset), FIELD(mmap, inode),
 		FIELD(mmap, dev_major), FIELD(mmap, dev_minor),
 		FIELD(mmap, mnt_ns), FIELD(mmap, flags),
 		FIELD(mmap, build_id) } },
-	{ TYPE(module, TRACE_MODULE), {
+	{ TYPE(module, SW_TRACE_MODULE), {
 		FIELD(module, addr), FIELD(module, len),
 		FIELD(module, build_id), FIELD(module, flags) } },
-	{ TYPE(round, TRACE_ROUND), { FIELD(round, oldest) } },
-	{ TYPE(end, TRACE_END), {
+	{ TYPE(round, SW_TRACE_ROUND), { FIELD(round, oldest) } },
+	{ TYPE(end, SW_TRACE_END), {
 		FIELD(end, taken), FIELD(end, written), FIELD(end, lost_full),
 		FIELD(end, lost_nested), FIELD(end, lost_skipped),
 		FIELD(end, no_stack), FIELD(end, other_lost) } },
 };
 
 static union {
-	struct trace_record r;
-	char bytes[2 * TRACE_MAX_SIZE];
+	struct sw_trace_record r;
+	char bytes[2 * SW_TRACE_MAX_SIZE];
 } out;
 
 static uint32_t next_seq[65536];
@@ -130,8 +130,8 @@ static size_t put_words(size_t size, const char *list)
 
 static size_t put_text(const struct type *t, size_t size, const char *text)
 {
-	if (t->type == TRACE_COMM) {
-		strncpy(out.bytes + offsetof(struct trace_comm, comm), text,
+	if (t->type == SW_TRACE_COMM) {
+		strncpy(out.bytes + offsetof(struct sw_trace_comm, comm), text,
 			15);
 		return size;
 	}
@@ -139,7 +139,7 @@ static size_t put_text(const struct type *t, size_t size, const char *text)
 	return (size + strlen(text) + 1 + 7) & ~(size_t)7;
 }
 
-static void take_section(struct trace_section *s, const char *value)
+static void take_section(struct sw_trace_section *s, const char *value)
 {
 	char *name;
 
@@ -151,14 +151,14 @@ static void take_section(struct trace_section *s, const char *value)
 
 static void put(const struct type *t, char *line)
 {
-	struct trace_section sections[TRACE_SECTIONS + 1] = { 0 };
+	struct sw_trace_section sections[SW_TRACE_SECTIONS + 1] = { 0 };
 	size_t size = t->size;
 	const struct field *f;
 	uint64_t number;
 	char *key, *value;
 
 	memset(&out, 0, sizeof(out));
-	out.r.mark = TRACE_MARK;
+	out.r.mark = SW_TRACE_MARK;
 	out.r.type = t->type;
 	out.r.seq = UINT32_MAX;
 	while ((key = strsep(&line, " "))) {
@@ -195,8 +195,8 @@ static void put(const struct type *t, char *line)
 	}
 	if (*sections->name) {
 		memcpy(out.bytes + size, sections,
-		       TRACE_SECTIONS * sizeof(*sections));
-		size += TRACE_SECTIONS * sizeof(*sections);
+		       SW_TRACE_SECTIONS * sizeof(*sections));
+		size += SW_TRACE_SECTIONS * sizeof(*sections);
 	}
 	if (!out.r.size)
 		out.r.size = size;

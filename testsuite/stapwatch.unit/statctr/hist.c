@@ -2,7 +2,8 @@
 /* Histograms: buckets, quantiles, merging and bars. */
 #include <stdlib.h>
 #include <string.h>
-#include "hist.h"
+#include "store/hist.h"
+#include "store/numbers.h"
 #include "test.h"
 
 static u64 random_value(void)
@@ -229,6 +230,47 @@ static void test_all_bars(void)
 "\n");
 }
 
+/* Each histogram within one extent, none in another's place or a counter's, and
+ * each found by its number alone. */
+static void test_numbers(unsigned int page, unsigned int hists)
+{
+	const unsigned int per = PERFMAP_COUNTERS(page), before = 3, n = 40;
+	u64 number, next = before * per;
+	unsigned int nth;
+	int wrong = 0;
+	char name[96];
+
+	snprintf(name, sizeof(name), "pages of %u bytes hold as many as fit",
+		 page);
+	TEST_EQUAL(name, store_hists_per_extent(per), hists);
+	for (nth = 0; nth < n; nth++) {
+		number = store_hist_number(nth, per, before);
+		wrong += number < next;
+		next = number + PERFMAP_HIST_COUNTERS;
+		wrong += number / per != (next - 1) / per;
+	}
+	wrong += next > (before + store_extents(n, hists)) * (u64)per;
+	snprintf(name, sizeof(name), "pages of %u bytes: each has its own",
+		 page);
+	TEST_EQUAL(name, wrong, 0);
+
+	wrong = 0;
+	for (number = 0, nth = 0; number < 45ULL * per; number++) {
+		u64 found = store_hist_nth(number, per, before);
+
+		if (number == store_hist_number(nth, per, before))
+			wrong += found != nth++;
+		else
+			wrong += found != STORE_NO_HIST;
+	}
+	for (number = -1ULL; number > -3ULL * per; number--)
+		wrong += store_hist_nth(number, per, before) < 1ULL << 32;
+	snprintf(name, sizeof(name),
+		 "pages of %u bytes: found by their numbers, and by no other",
+		 page);
+	TEST_EQUAL(name, wrong, 0);
+}
+
 int main(void)
 {
 	srandom(16);
@@ -237,5 +279,8 @@ int main(void)
 	test_quantile_edges();
 	test_merge();
 	test_all_bars();
+	test_numbers(4096, 1);
+	test_numbers(16384, 4);
+	test_numbers(65536, 16);
 	return test_failures != 0;
 }

@@ -53,6 +53,6 @@ static void hooks_free(void *p, size_t size, bool block)
 #define statctr_meta_alloc(size, flag) hooks_alloc(8, size, false)
 #define statctr_meta_free(p, size) hooks_free(p, size, false)
 
-#include "statctr.h"
+#include "store/statctr.h"
 
 #endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Timestamps.
+ *
+ *   sw_tsc()		any context, NMI included; no lock, no loop
+ *   sw_clock_ns()	the same (a latched copy of the timekeeper: it does not
+ *			wait for an update that it interrupted)
+ *   sw_tsc_is_global(), sw_tsc_hz(), sw_tsc_to_ns()	any context
+ */
+#ifndef STAPWATCH_BASE_CLOCK_H
+#define STAPWATCH_BASE_CLOCK_H
+
+#include "base/compat.h"
+#include <linux/math64.h>
+#include <linux/ktime.h>
+#include <linux/timekeeping.h>
+#include <linux/timex.h>
+#ifdef CONFIG_X86
+#include <asm/tsc.h>
+#endif
+#ifdef CONFIG_ARM64
+#include <asm/arch_timer.h>
+#endif
+
+/* For how long the machine has slept; changed by base/suspend.h. */
+static u64 sw_tsc_slept;
+
+/**
+ * sw_tsc - the processor's time-stamp or system counter, without what it has slept
+ *
+ * Not read ahead of what stands before it, so that a reading on one CPU that
+ * happens after a reading on another is not the smaller one.
+ */
+static __always_inline u64 sw_tsc(void)
+{
+#if defined(CONFIG_X86)
+	return rdtsc_ordered() - sw_tsc_slept;
+#elif defined(CONFIG_ARM64)
+	return __arch_counter_get_cntvct() - sw_tsc_slept;
+#else
+	return get_cycles() - sw_tsc_slept;
+#endif
+}
+
+/**
+ * sw_tsc_is_global - may readings of two CPUs be subtracted?
+ */
+static inline bool sw_tsc_is_global(void)
+{
+#ifdef CONFIG_X86_TSC
+	return !check_tsc_unstable();
+#else
+	return true;
+#endif
+}
+
+/**
+ * sw_tsc_hz - ticks of sw_tsc() a second
+ *
+ * Return: 0 where the kernel does not know.
+ */
+static inline u64 sw_tsc_hz(void)
+{
+#if defined(CONFIG_X86)
+	return tsc_khz * 1000ULL;
+#elif defined(CONFIG_ARM64)
+	return arch_timer_get_cntfrq();
+#else
+	return 0;
+#endif
+}
+
+/**
+ * sw_tsc_to_ns - ticks of sw_tsc() in nanoseconds
+ *
+ * Return: 0 where the kernel does not know the counter's frequency.
+ */
+static inline u64 sw_tsc_to_ns(u64 ticks)
+{
+	u64 hz = sw_tsc_hz();
+
+	return hz ? mul_u64_u64_div_u64(ticks, NSEC_PER_SEC, hz) : 0;
+}
+
+/**
+ * sw_clock_ns - nanoseconds since boot, the same on every CPU
+ */
+static inline u64 sw_clock_ns(void)
+{
+	return ktime_get_mono_fast_ns();
+}
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where kernels differ: what this tree needs of them by one name each.
+ *
+ * The oldest kernel is Linux 5.10.  What tells them apart is the thing itself,
+ * SystemTap's own test of it (STAPCONF_...), or a macro that came with it; a
+ * number of a version only where none of these can.  Each says since when.
+ *
+ *   sw_task_state(), sw_data_flags(), sw_data_weight()	any context
+ *   sw_page_cache_copy()	any but NMI
+ *   sw_pde_data(), sw_vm_flags_mod()	processes, within a file's functions
+ *   sw_csd_init(), sw_hrtimer_setup()	any, of what is not in use
+ */
+#ifndef STAPWATCH_BASE_KERNEL_H
+#define STAPWATCH_BASE_KERNEL_H
+
+#include <linux/err.h>
+#include <linux/highmem.h>
+#include <linux/hrtimer.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/perf_event.h>
+#include <linux/proc_fs.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/types.h>
+#include <linux/uaccess.h>
+#include <linux/version.h>
+#include <trace/events/sched.h>
+#include <trace/events/task.h>
+
+/* ---- tracepoints */
+
+/* task_newtask's flags are a u64 since 6.18. */
+typedef __typeof__(__builtin_choose_expr(
+	__builtin_types_compatible_p(__typeof__(trace_task_newtask),
+				     void(struct task_struct *, u64)),
+	(u64)0, 0UL)) sw_clone_flags;
+
+static __always_inline unsigned int sw_task_state(const struct task_struct *t)
+{
+	/* before 5.14 */
+#ifdef STAPCONF_TASK_STATE
+	return READ_ONCE(t->state);
+#else
+	return READ_ONCE(t->__state);
+#endif
+}
+
+/*
+ * sched_switch tells of the state in which who goes was since 5.18.  Before that
+ * it is asked for: to be woken meanwhile is not to be able to run already.
+ */
+#define SW_SWITCH_TELLS_STATE						\
+	__builtin_types_compatible_p(__typeof__(trace_sched_switch),	\
+		void(bool, struct task_struct *, struct task_struct *,	\
+		     unsigned int))
+
+/* For a callback of all five arguments, one that this kernel may want instead. */
+#define SW_SWITCH_WITHOUT_STATE(callback)				\
+static void __maybe_unused						\
+callback##_without_state(void *data, bool preempt,			\
+			 struct task_struct *prev,			\
+			 struct task_struct *next)			\
+{									\
+	callback(data, preempt, prev, next, sw_task_state(prev));	\
+}
+
+/* The one of both that is to be hooked. */
+#define SW_SWITCH_CALLBACK(callback)					\
+	__builtin_choose_expr(SW_SWITCH_TELLS_STATE, callback,		\
+			      callback##_without_state)
+
+/* ---- samples */
+
+/* Of either kind: there are two since 5.12. */
+#ifdef PERF_SAMPLE_WEIGHT_TYPE
+#define SW_SAMPLE_WEIGHT PERF_SAMPLE_WEIGHT_TYPE
+#else
+#define SW_SAMPLE_WEIGHT PERF_SAMPLE_WEIGHT
+#endif
+
+static __always_inline u64 sw_data_weight(const struct perf_sample_data *data)
+{
+#ifdef PERF_SAMPLE_WEIGHT_TYPE
+	return data->weight.full;
+#else
+	return data->weight;
+#endif
+}
+
+/*
+ * sw_data_flags - what the PMU has brought: PERF_SAMPLE_...
+ *
+ * Samples say that themselves since 6.1, in which PERF_EVENT_FLAG_ARCH grew from 16
+ * bits.  Before that what is not there is what perf_sample_data_init() has left; of
+ * the address of the instruction and the stack there is no knowing, so these are not
+ * taken from there.
+ */
+static __always_inline u64 sw_data_flags(const struct perf_sample_data *data)
+{
+#if defined(PERF_EVENT_FLAG_ARCH) && PERF_EVENT_FLAG_ARCH > 0xffff
+	return data->sample_flags;
+#else
+	return (data->addr ? PERF_SAMPLE_ADDR : 0) |
+	       (sw_data_weight(data) ? SW_SAMPLE_WEIGHT : 0) |
+	       (data->data_src.val != PERF_MEM_NA ? PERF_SAMPLE_DATA_SRC : 0) |
+	       (data->br_stack ? PERF_SAMPLE_BRANCH_STACK : 0);
+#endif
+}
+
+/* ---- memory and files */
+
+/* Of a map that nobody else knows yet.  vm_flags_mod() came with 6.3; some kernels
+ * of before have it, with VM_FLAGS constant, and some not. */
+static inline void sw_vm_flags_mod(struct vm_area_struct *vma,
+				   unsigned long set, unsigned long clear)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	vm_flags_mod(vma, set, clear);
+#else
+	unsigned long *flags = (unsigned long *)&vma->vm_flags;
+
+	*flags = (*flags | set) & ~clear;
+#endif
+}
+
+/*
+ * What is in memory of a file, up to the end of a page; as though it might fault.
+ * Folios came with 5.16.
+ */
+static inline bool sw_page_cache_copy(struct address_space *mapping, u64 at,
+				      void *to, size_t bytes)
+{
+	bool had;
+#ifdef page_folio
+	struct folio *folio = filemap_get_folio(mapping, at >> PAGE_SHIFT);
+	const char *from;
+
+	if (IS_ERR_OR_NULL(folio))
+		return false;
+	from = kmap_local_folio(folio, offset_in_folio(folio, at));
+	had = folio_test_uptodate(folio) &&
+	      !copy_from_kernel_nofault(to, from, bytes);
+	kunmap_local(from);
+	folio_put(folio);
+#else
+	struct page *page = find_get_page(mapping, at >> PAGE_SHIFT);
+
+	if (!page)
+		return false;
+	had = PageUptodate(page) &&
+	      !copy_from_kernel_nofault(to, page_address(page) +
+					offset_in_page(at), bytes);
+	put_page(page);
+#endif
+	return had;
+}
+
+/* PDE_DATA() was its name before 5.17. */
+static inline void *sw_pde_data(const struct inode *inode)
+{
+#ifdef STAPCONF_PDE_DATA2
+	return pde_data(inode);
+#else
+	return PDE_DATA(inode);
+#endif
+}
+
+/* ---- other CPUs and timers */
+
+/* INIT_CSD() came with 5.11. */
+static inline void
+sw_csd_init(call_single_data_t *csd, smp_call_func_t function)
+{
+	*csd = (call_single_data_t) { .func = function };
+}
+
+/* hrtimer_setup() came with 6.13, and hrtimer_init() went with 6.15.  A stap that
+ * does not ask for the latter is one of before. */
+static inline void
+sw_hrtimer_setup(struct hrtimer *timer,
+		 enum hrtimer_restart (*function)(struct hrtimer *),
+		 enum hrtimer_mode mode)
+{
+#if defined(STAPCONF_HRTIMER_INIT) || \
+	LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
+	timer->function = function;
+#else
+	hrtimer_setup(timer, function, CLOCK_MONOTONIC, mode);
+#endif
+}
+
+#endif

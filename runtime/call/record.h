@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Calls of functions, recorded in C: from a call to its return, into histograms
+ * of the map.
+ *
+ * Each function that is recorded has a kretprobe of ours, and SystemTap's handler
+ * is never entered.  The kretprobe's own place for a call keeps what the clock, and
+ * the thread's counts, stood at when the call began.  So calls nest and recurse, and
+ * a call that sleeps and wakes up on another CPU is found again.
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_call_entry(), sw_call_return()	any context that kprobes run in, NMI
+ *			included, preemption off; before, during and after the session
+ *   all else		session.h has it
+ *
+ * Why that is right in an NMI, wherever it came: the kernel hands out a call's
+ * place without a lock; a call that finds none is counted, by the kernel.  The clock
+ * is read by an instruction.  Counts are read with this CPU's busy flag held, and
+ * who finds it held has none, which is counted.  An update of a histogram is two
+ * instructions on this CPU's words, and what comes between them adds its own.
+ */
+#ifndef STAPWATCH_CALL_RECORD_H
+#define STAPWATCH_CALL_RECORD_H
+
+#include "base/clock.h"
+#include "base/session.h"
+#include "count/cpu.h"
+#include "count/table.h"
+#include "count/vthread.h"
+#include "store/map.h"
+#include <linux/kprobes.h>
+#include <linux/percpu.h>
+
+/* Events that calls count, besides the time. */
+#define SW_CALL_EVENTS 16
+#define SW_CALL_NAME 80
+
+/* A function. */
+struct sw_call {
+	struct kretprobe rp;
+	char name[SW_CALL_NAME];
+	bool optional;		/* it may be one that cannot be probed */
+	/* the histograms' first words, of the time and of each event; NULL for one
+	 * that this machine lacks */
+	pcpu_ctr_t *at[1 + SW_CALL_EVENTS];
+	u32 hists[1 + SW_CALL_EVENTS];
+};
+
+/* A call that is under way. */
+struct sw_call_start {
+	u64 tsc;
+	u64 sum;		/* of the thread's tsc */
+	u32 cpu;
+	u32 has_sum;
+	u64 holes;		/* that the thread's counts had then */
+	u64 counts[];		/* or SW_NONE */
+};
+
+/* What each CPU has seen. */
+struct sw_call_cpu {
+	unsigned long began;
+	unsigned long ended;
+};
+
+static DEFINE_PER_CPU(struct sw_call_cpu, sw_call_cpus);
+
+/* An event that calls count: where, and in which of a function's histograms. */
+struct sw_call_event {
+	unsigned int slot;
+	unsigned int at;
+};
+
+static struct {
+	struct sw_call *calls;
+	struct kretprobe **on;	/* those that are registered */
+	unsigned int max, nr, nr_on;
+	unsigned int left_out;	/* functions that cannot be probed */
+	unsigned int instances;	/* of each function */
+	/* the events' numbers, as they were declared */
+	unsigned int nr_asked;
+	unsigned int asked[SW_CALL_EVENTS];
+	/* the thread's tsc, which needs no counter; at 0: nobody has asked */
+	struct sw_call_event tsc;
+	/* the others */
+	unsigned int nr_events;
+	struct sw_call_event events[SW_CALL_EVENTS];
+	u64 over;		/* ticks: what takes less is not recorded */
+	bool (*is_wanted)(void);	/* NULL: whoever calls */
+} sw_calls;
+
+/*
+ * Current, if its tsc is its sum and now: preemption is off, so no switch comes
+ * between, and what interrupts count is its own (session.h sees to that).
+ */
+static __always_inline const struct sw_thread *sw_call_thread(void)
+{
+	const struct sw_cpu *c = this_cpu_ptr(&sw_cpus);
+	const struct sw_thread *t = READ_ONCE(c->cur);
+
+	return likely(t && t->task == current && !READ_ONCE(c->busy)) ? t : NULL;
+}
+
+/* Of the thread's tsc the sum is enough: what now is, is the call's own time. */
+static __always_inline void sw_call_begin_tsc(struct sw_call_start *s)
+{
+	const struct sw_thread *t = sw_call_thread();
+
+	/* a thread's first reading begins to watch it; or it says why not */
+	if (unlikely(!t) && sw_read_thread(sw_calls.tsc.slot) != SW_NONE) {
+		t = sw_call_thread();
+		if (!t)
+			sw_withheld(leaving);
+	}
+	s->has_sum = !!t;
+	if (likely(t))
+		s->sum = *(t->sum + sw_calls.tsc.slot);
+}
+
+static __always_inline void
+sw_call_end_tsc(const struct sw_call *call, const struct sw_call_start *s,
+		u64 took)
+{
+	const struct sw_thread *t = sw_call_thread();
+
+	/* what was withheld at the call's begin was counted there */
+	if (unlikely(!s->has_sum))
+		return;
+	if (unlikely(!t)) {
+		sw_withheld(leaving);
+		return;
+	}
+	took += *(t->sum + sw_calls.tsc.slot) - s->sum;
+	sw_hist_add_at(*(call->at + sw_calls.tsc.at), took);
+}
+
+static noinline void sw_call_begin_counts(struct sw_call_start *s)
+{
+	const struct sw_call_event *e = sw_calls.events;
+	const struct sw_call_event *end = e + sw_calls.nr_events;
+	u64 *count = s->counts;
+	unsigned long flags;
+	struct sw_cpu *c;
+
+	if (!sw_enter(&c, &flags)) {
+		for (; e < end; e++)
+			*count++ = SW_NONE;
+		return;
+	}
+	for (; e < end; e++)
+		*count++ = sw_thread_now(c, e->slot);
+	s->holes = c->cur ? c->cur->holes : 0;
+	sw_leave(c, flags);
+}
+
+static noinline void
+sw_call_end_counts(const struct sw_call *call, const struct sw_call_start *s)
+{
+	const struct sw_call_event *e = sw_calls.events;
+	const struct sw_call_event *end = e + sw_calls.nr_events;
+	const u64 *count = s->counts;
+	unsigned long flags;
+	struct sw_cpu *c;
+	s64 now;
+
+	if (!sw_enter(&c, &flags))
+		return;
+	for (; e < end; e++, count++) {
+		now = sw_thread_now(c, e->slot);
+		if (unlikely(now == SW_NONE || *count == SW_NONE))
+			continue;
+		if (unlikely(c->cur && c->cur->holes != s->holes))
+			sw_withheld(holed);
+		else
+			sw_hist_add_at(*(call->at + e->at), now - *count);
+	}
+	sw_leave(c, flags);
+}
+
+static int sw_call_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct sw_call_start *s = (void *)ri->data;
+
+	if (unlikely(!sw_is_running()) ||
+	    (sw_calls.is_wanted && !sw_calls.is_wanted()))
+		return 1;
+	this_cpu_inc(sw_call_cpus.began);
+	s->cpu = smp_processor_id();
+	if (sw_calls.tsc.at)
+		sw_call_begin_tsc(s);
+	if (sw_calls.nr_events)
+		sw_call_begin_counts(s);
+	s->tsc = sw_tsc();
+	return 0;
+}
+
+static int sw_call_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	const struct sw_call_start *s = (void *)ri->data;
+	const u64 took = sw_tsc() - s->tsc;
+	const struct sw_call *call;
+
+	/* behind this test the kretprobe is there: see sw_calls_end() */
+	if (unlikely(!sw_is_running()))
+		return 0;
+	call = container_of(get_kretprobe(ri), struct sw_call, rp);
+	this_cpu_inc(sw_call_cpus.ended);
+	if (unlikely(s->cpu != smp_processor_id() && !sw_tsc_is_global())) {
+		sw_withheld(moved);
+		return 0;
+	}
+	if (unlikely(took < sw_calls.over))
+		return 0;
+	if (sw_calls.nr_events)
+		sw_call_end_counts(call, s);
+	if (sw_calls.tsc.at)
+		sw_call_end_tsc(call, s, took);
+	sw_hist_add_at(call->at[0], took);
+	return 0;
+}
+
+#endif

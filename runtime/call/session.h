@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Calls that are recorded: which ones, from when to when, and what is said of them.
+ *
+ * Begin probes declare functions and events.  The functions' kretprobes are
+ * registered when all counters are there, and go before those do.  The table itself
+ * is there from before the first begin probe to after the last end probe.
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_calls_start(), sw_calls_free()	module init before the begin probes,
+ *				module exit after the end probes: sleepable, alone
+ *   sw_call_declare(), sw_call_count()	begin probes, before the session
+ *   sw_calls_begin(), sw_calls_end()	sleepable, under sw_session_lock
+ *   sw_calls_missed(), sw_calls_under_way(), sw_calls_print()	any context; what prints is for where a
+ *				handler may print
+ */
+#ifndef STAPWATCH_CALL_SESSION_H
+#define STAPWATCH_CALL_SESSION_H
+
+#include "base/contexts.h"
+#include "base/session.h"
+#include "call/record.h"
+#include "count/cpu.h"
+#include "count/pmu.h"
+#include "store/abi.h"
+#include "store/map.h"
+#include "store/session.h"
+#include <linux/kprobes.h>
+#include <linux/mm.h>
+
+#define SW_MAX_CALLS 4096
+
+/* ---- from module init to module exit */
+
+static void sw_calls_free(void)
+{
+	kvfree(sw_calls.calls);
+	kvfree(sw_calls.on);
+	memset(&sw_calls, 0, sizeof(sw_calls));
+}
+
+static int sw_calls_start(s64 max, s64 instances)
+{
+	if (max < 1 || max > SW_MAX_CALLS) {
+		_stp_error("stapwatch: call_max=%lld: it must be from 1 to %d\n",
+			   max, SW_MAX_CALLS);
+		return -EINVAL;
+	}
+	if (instances < 0 || instances > 1 << 20) {
+		_stp_error("stapwatch: call_instances=%lld: it must be from 1 to %d, or 0, which is as many as fit the machine\n",
+			   instances, 1 << 20);
+		return -EINVAL;
+	}
+	sw_calls.calls = kvcalloc(max, sizeof(*sw_calls.calls), GFP_KERNEL);
+	sw_calls.on = kvcalloc(max, sizeof(*sw_calls.on), GFP_KERNEL);
+	if (!sw_calls.calls || !sw_calls.on) {
+		_stp_error("stapwatch: no memory for %lld functions; try a smaller -G call_max=N\n",
+			   max);
+		sw_calls_free();
+		return -ENOMEM;
+	}
+	sw_calls.max = max;
+	sw_calls.instances = instances;
+	return 0;
+}
+
+/* ---- what begin probes declare */
+
+/* A function that has not been declared before; LEN characters of NAME. */
+static const char *
+sw_call_add(const char *name, size_t len, bool optional)
+{
+	struct sw_call *call;
+	unsigned int i;
+
+	if (len >= SW_CALL_NAME)
+		return "stapwatch: call_record(): a function's name is longer than 79 characters";
+	for (i = 0; i < sw_calls.nr; i++)
+		if (!strncmp(sw_calls.calls[i].name, name, len) &&
+		    !sw_calls.calls[i].name[len])
+			return NULL;
+	if (sw_calls.nr == sw_calls.max)
+		return "stapwatch: call_record(): there are too many functions; -G call_max=N allows more";
+	call = &sw_calls.calls[sw_calls.nr++];
+	memcpy(call->name, name, len);
+	call->optional = optional;
+	return NULL;
+}
+
+static const struct sw_session_part sw_calls_part;
+
+/**
+ * sw_call_declare - functions whose calls are to be recorded
+ * @list: names with commas between them; behind a name, ? says that the function
+ *	is left out where it cannot be probed
+ * Context: begin probes, before the session.
+ * Return: NULL, or what is wrong.
+ */
+static const char *sw_call_declare(const char *list)
+{
+	const char *why = NULL;
+	size_t len;
+
+	if (sw_state)
+		return "stapwatch: call_record() is for begin probes";
+	while (*list && !why) {
+		len = strcspn(list, ",?");
+		if (len)
+			why = sw_call_add(list, len, list[len] == '?');
+		list += len;
+		list += strspn(list, ",?");
+	}
+	/* an empty list asks for nothing */
+	if (sw_calls.nr)
+		sw_session_part = &sw_calls_part;
+	return why;
+}
+
+/* The same of a list as stap -G lets it pass: a dash is between names, a dot before
+ * one says that it may be left out, and two dots within it stand for its colon. */
+static const char *sw_call_declare_plain(const char *list)
+{
+	char name[SW_CALL_NAME + 2];
+	const char *why = NULL;
+	size_t len;
+
+	while (*list && !why) {
+		const bool optional = *list == '.';
+		char *colon;
+
+		list += optional;
+		len = min(strcspn(list, "-"), sizeof(name) - 2);
+		memcpy(name, list, len);
+		name[len] = '\0';
+		colon = strstr(name, "..");
+		if (colon) {
+			*colon = ':';
+			memmove(colon + 1, colon + 2, strlen(colon + 1));
+		}
+		strcat(name, optional ? "?" : "");
+		why = sw_call_declare(name);
+		list += strcspn(list, "-");
+		list += strspn(list, "-");
+	}
+	return why;
+}
+
+/**
+ * sw_call_count - an event that recorded calls count, for the thread
+ * @id: the event's number
+ * Context: begin probes, before the session.
+ * Return: NULL, or what is wrong.
+ */
+static const char *sw_call_count(unsigned int id)
+{
+	unsigned int i;
+
+	if (sw_state)
+		return "stapwatch: call_count_EVENT() is for begin probes";
+	for (i = 0; i < sw_calls.nr_asked; i++)
+		if (sw_calls.asked[i] == id)
+			return NULL;
+	if (sw_calls.nr_asked == SW_CALL_EVENTS)
+		return "stapwatch: recorded calls can count 16 events at most";
+	sw_calls.asked[sw_calls.nr_asked++] = id;
+	return NULL;
+}
+
+/* ---- what is said */
+
+#define SW_CALL_SUM(what) ({						\
+	unsigned long n_ = 0;						\
+	int cpu_;							\
+									\
+	for_each_possible_cpu(cpu_)					\
+		n_ += READ_ONCE(per_cpu(sw_call_cpus, cpu_).what);	\
+	n_; })
+
+/* Calls that had no place, or came in the middle of another probe's handler. */
+static unsigned long sw_call_missed(const struct sw_call *call)
+{
+	return (unsigned long)READ_ONCE(call->rp.nmissed) +
+	       READ_ONCE(call->rp.kp.nmissed);
+}
+
+/**
+ * sw_calls_missed - how many calls of all functions were not seen
+ * Context: any.
+ */
+static unsigned long sw_calls_missed(void)
+{
+	unsigned long n = 0;
+	unsigned int i;
+
+	for (i = 0; i < sw_calls.nr; i++)
+		n += sw_call_missed(&sw_calls.calls[i]);
+	return n;
+}
+
+/**
+ * sw_calls_under_way - how many calls have begun and not returned
+ * Context: any.
+ */
+static unsigned long sw_calls_under_way(void)
+{
+	return SW_CALL_SUM(began) - SW_CALL_SUM(ended);
+}
+
+static void
+sw_call_print_words(unsigned int i, const u64 *n, u64 sum, u64 negative)
+{
+	unsigned int b;
+
+	_stp_printf("hist %u %llu %llu", i, sum, negative);
+	for (b = 0; b < PERFMAP_HIST_BUCKETS; b++)
+		if (READ_ONCE(n[b]))
+			_stp_printf(" %u:%llu", b, READ_ONCE(n[b]));
+	_stp_print("\n");
+}
+
+static void sw_call_print_cpu(const struct sw_call *call, unsigned int cpu)
+{
+	unsigned int i;
+
+	for (i = 0; i <= sw_calls.nr_asked; i++) {
+		const u64 *n;
+
+		if (!call->at[i])
+			continue;
+		n = (const u64 *)PCPU_CTR(call->at[i], cpu);
+		sw_call_print_words(i, n, READ_ONCE(n[PERFMAP_HIST_SUM]),
+				    READ_ONCE(n[PERFMAP_HIST_NEGATIVE]));
+	}
+}
+
+static bool sw_call_print_all(const struct sw_call *call)
+{
+	unsigned int i;
+
+	for (i = 0; i <= sw_calls.nr_asked; i++) {
+		const u32 number = call->hists[i];
+		struct sw_hist_sums *s;
+
+		if (!call->at[i])
+			continue;
+		s = sw_hist_gather(number);
+		if (!s)
+			return false;
+		sw_call_print_words(i, s->n,
+				    sw_ctr_read(number + PERFMAP_HIST_SUM),
+				    sw_ctr_read(number + PERFMAP_HIST_NEGATIVE));
+		sw_hist_let_go(s);
+	}
+	return true;
+}
+
+/**
+ * sw_calls_print - all that was recorded, as text
+ * @by_cpu: for each CPU that calls returned on, and not for all together
+ *
+ * For each function a line "function MISSED NAME", or for each CPU a line
+ * "cpu CPU MISSED NAME" of which the first has what was missed; behind it for the time
+ * (0) and each event (from 1 on) a line "hist I SUM NEGATIVE BUCKET:COUNT ...".
+ *
+ * Context: where a handler may print.
+ * Return: false where a histogram was being read already, on this CPU.
+ */
+static bool sw_calls_print(bool by_cpu)
+{
+	unsigned int i, cpu;
+
+	for (i = 0; i < sw_calls.nr; i++) {
+		const struct sw_call *call = &sw_calls.calls[i];
+		unsigned long missed = sw_call_missed(call);
+
+		if (!call->at[0])
+			continue;
+		if (!by_cpu) {
+			_stp_printf("function %lu %s\n", missed, call->name);
+			if (!sw_call_print_all(call))
+				return false;
+			continue;
+		}
+		for_each_possible_cpu(cpu) {
+			_stp_printf("cpu %u %lu %s\n", cpu, missed, call->name);
+			sw_call_print_cpu(call, cpu);
+			missed = 0;
+		}
+	}
+	return true;
+}
+
+static void sw_calls_report(void)
+{
+	const unsigned long missed = sw_calls_missed();
+	const unsigned long under_way = sw_calls_under_way();
+
+	if (missed)
+		_stp_warn("stapwatch: %lu calls were not recorded: there was no place left for them, or they came within another probe's handler; -G call_instances=N makes more places (now %u for each function)\n",
+			  missed, sw_calls.instances);
+	if (under_way)
+		_stp_warn("stapwatch: %lu calls were under way when the session ended, and are not recorded\n",
+			  under_way);
+}
+
+/* ---- the session */
+
+/* Places for calls that are under way at once: there can be one on each CPU, and
+ * any number that sleep. */
+static void sw_call_size(void)
+{
+	unsigned int n = (1U << 16) / sw_calls.nr;
+
+	if (sw_calls.instances)
+		return;
+	sw_calls.instances = clamp(n, 2 * num_possible_cpus(), 1024U + 2 * num_possible_cpus());
+}
+
+static int
+sw_call_hist(struct sw_call *call, unsigned int i, const char *event)
+{
+	char name[SW_CTR_NAME];
+	s64 number = -EINVAL;
+
+	if (snprintf(name, sizeof(name), "call_%s{function=\"%s\"}", event,
+		     call->name) < sizeof(name))
+		number = sw_map_add(name, SW_CTR_HIST);
+	if (number < 0) {
+		_stp_error("stapwatch: the map has no room for the histogram %s; -G stathist_max=N makes more (now %u)\n",
+			   name, sw_store.hists);
+		return number;
+	}
+	call->hists[i] = number;
+	call->at[i] = sw_hist_at(number);
+	return 0;
+}
+
+static int
+sw_call_event_hist(struct sw_call *call, const struct sw_call_event *e)
+{
+	char event[SW_NATIVE_NAME + 16];
+
+	snprintf(event, sizeof(event), "virtual_%s",
+		 sw_pmu.event[e->slot]->name);
+	return sw_call_hist(call, e->at, event);
+}
+
+static int sw_call_hists(struct sw_call *call)
+{
+	int rc = sw_call_hist(call, 0, "tsc");
+	unsigned int i;
+
+	if (!rc && sw_calls.tsc.at)
+		rc = sw_call_event_hist(call, &sw_calls.tsc);
+	for (i = 0; !rc && i < sw_calls.nr_events; i++)
+		rc = sw_call_event_hist(call, &sw_calls.events[i]);
+	return rc;
+}
+
+/*
+ * Events that this machine lacks have no histogram.  Where interrupts are nobody's,
+ * the thread's tsc is counted as the others are.
+ */
+static void sw_call_slots(const u8 *slot_of)
+{
+	unsigned int i;
+
+	for (i = 0; i < sw_calls.nr_asked; i++) {
+		const struct sw_call_event e = {
+			slot_of[sw_calls.asked[i]], 1 + i
+		};
+
+		if (e.slot >= SW_MAX_SLOTS)
+			continue;
+		if (sw_slot_is_tsc(e.slot) && !sw_config.exclude_irq)
+			sw_calls.tsc = e;
+		else
+			sw_calls.events[sw_calls.nr_events++] = e;
+	}
+}
+
+static int sw_call_register(struct sw_call *call)
+{
+	struct kretprobe *rp = &call->rp;
+	int rc;
+
+	rp->kp.symbol_name = call->name;
+	rp->handler = sw_call_return;
+	rp->entry_handler = sw_call_entry;
+	rp->maxactive = sw_calls.instances;
+	rp->data_size = sizeof(struct sw_call_start) +
+			sw_calls.nr_events * sizeof(u64);
+	/* not register_kretprobe(), in whose place stap/interpose.h has another */
+	rc = register_kretprobes(&rp, 1);
+	if (rc && !call->optional)
+		_stp_error("stapwatch: calls of %s cannot be recorded: %s (%d)\n",
+			   call->name,
+			   rc == -ENOENT ? "the kernel has no function of that name; one of a module is MODULE:FUNCTION" :
+			   rc == -ENOMEM ? "no memory; try a smaller -G call_instances=N" :
+			   "the kernel does not let it be probed", rc);
+	if (!rc)
+		sw_calls.on[sw_calls.nr_on++] = rp;
+	return rc;
+}
+
+static void sw_calls_end(void)
+{
+	if (!sw_calls.nr_on)
+		return;
+	/* The session has ended, and who was within a handler then has left it:
+	 * no handler looks for its kretprobe any more. */
+	unregister_kretprobes(sw_calls.on, sw_calls.nr_on);
+	sw_calls.nr_on = 0;
+	sw_calls_report();
+}
+
+static int sw_calls_begin(const u8 *slot_of)
+{
+	unsigned int i;
+	int rc = 0;
+
+	sw_call_size();
+	sw_call_slots(slot_of);
+	for (i = 0; i < sw_calls.nr && !rc; i++) {
+		struct sw_call *call = &sw_calls.calls[i];
+
+		/* no handler runs before all is there */
+		rc = sw_call_register(call);
+		if (!rc) {
+			rc = sw_call_hists(call);
+		} else if (call->optional) {
+			sw_calls.left_out++;
+			rc = 0;
+		}
+	}
+	if (rc)
+		return rc;
+	if (sw_calls.left_out)
+		_stp_warn("stapwatch: %u of %u functions cannot be probed, and are left out\n",
+			  sw_calls.left_out, sw_calls.nr);
+	return 0;
+}
+
+static const struct sw_session_part sw_calls_part = {
+	sw_calls_begin, sw_calls_end
+};
+
+#endif

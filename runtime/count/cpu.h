@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What each CPU has: its counter of each event, the watched thread that it runs,
+ * and a flag that one of us is at work there.
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_enter(), sw_leave()	any context, NMI included
+ *   sw_withheld()		the same
+ *
+ * c->busy: reading a counter takes two steps in every PMU driver (move the
+ * last hardware value up, then add the difference to the count), and switching
+ * threads takes several here.  An NMI between them would see half of it.
+ * So whoever does either holds this CPU's busy flag, with interrupts off, and
+ * whoever finds it held (an NMI, or a probe on a function that we call) says
+ * that it has no value: SW_NONE, counted in c->nested.  The flag is this CPU's
+ * alone, so compiler barriers are enough: what is between those of sw_enter()
+ * and sw_leave() stays there.
+ */
+#ifndef STAPWATCH_COUNT_CPU_H
+#define STAPWATCH_COUNT_CPU_H
+
+#include "base/compat.h"
+#include <linux/irqflags.h>
+#include <linux/percpu.h>
+
+struct perf_event;
+struct sw_thread;
+struct task_struct;
+
+/* Distinct events in one script.  More than any PMU has counters. */
+#define SW_MAX_SLOTS 32
+
+/* What a reading is when there is none.  No count comes near: 2^63 ns are 292
+ * years.  SW_MISSING: this machine cannot count the event, and the user said
+ * to go on.  SW_NONE: there is no right value just now. */
+#define SW_NONE ((s64)(1ULL << 63))
+#define SW_MISSING (SW_NONE + 1)
+
+/* Why a counter's gate is shut: its set is not the one that the CPU counts, or
+ * the script has stopped it.  See gate.h. */
+#define SW_SHUT_INACTIVE 1
+#define SW_SHUT_STOPPED 2
+
+/* A slot's counter on one CPU.  Others than that CPU never change what its readers
+ * can see: a CPU that comes online gets the other of its pair. */
+struct sw_counter {
+	struct perf_event *event;	/* NULL: there is none, or the gate is shut */
+	u64 before;			/* counted by those before it, or till it shut */
+	struct perf_event *opened;	/* NULL: the CPU could not have one */
+	unsigned int shut;
+};
+
+struct sw_cpu {
+	unsigned int busy;
+	unsigned int irq_depth;
+	/* which of the sets counts, 0: none; and how often that has changed */
+	u32 set;
+	u32 set_gen;
+	u32 gate_seq;		/* odd: they change; see gate.h */
+	bool halted;		/* by the script: what the CPU counts is nobody's */
+	/* thread virtualisation, see vthread.h */
+	struct sw_thread *cur;
+	struct task_struct *running;
+	/* per slot: where the counts go of a thread that is not watched */
+	u64 nobody[SW_MAX_SLOTS];
+	/* per slot: NULL means tsc */
+	const struct sw_counter *counter[SW_MAX_SLOTS];
+	/* values that were withheld, and why */
+	unsigned long nested;	/* asked for within a reading or a switch */
+	unsigned long stopped;	/* the PMU had the counter stopped */
+	unsigned long moved;	/* the call returned on another CPU */
+	unsigned long early;	/* the call began before the session */
+	unsigned long holed;	/* the thread ran uncounted for a while */
+	unsigned long leaving;	/* of a thread between two threads */
+	unsigned long undefined;	/* a rate, of nothing to nothing */
+	unsigned long full;	/* the thread is not watched: no room */
+	unsigned long elsewhere;	/* the script counts on other CPUs only */
+	unsigned long unwatched;	/* of others: nobody has asked for it */
+	unsigned long changing;	/* of others: it changed at every try */
+	unsigned long incomplete;	/* of others: some of it was not counted */
+	unsigned long inactive;	/* the slot's set was not the active one */
+	unsigned long switched;	/* a difference over a switch of sets */
+};
+
+static DEFINE_PER_CPU(struct sw_cpu, sw_cpus);
+
+/* Nobody else changes these, but an NMI may add to them in between. */
+#define sw_withheld(why) this_cpu_inc(sw_cpus.why)
+
+/**
+ * sw_enter - take this CPU's busy flag
+ * Context: any.
+ * Return: false when it is held already.  Else sw_leave() must follow.
+ */
+static __always_inline bool sw_enter(struct sw_cpu **c, unsigned long *flags)
+{
+	local_irq_save(*flags);
+	*c = this_cpu_ptr(&sw_cpus);
+	if (unlikely((*c)->busy)) {
+		sw_withheld(nested);
+		local_irq_restore(*flags);
+		return false;
+	}
+	WRITE_ONCE((*c)->busy, 1);
+	barrier();
+	return true;
+}
+
+static __always_inline void sw_leave(struct sw_cpu *c, unsigned long flags)
+{
+	barrier();
+	WRITE_ONCE(c->busy, 0);
+	local_irq_restore(flags);
+}
+
+#endif

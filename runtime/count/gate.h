@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Gates: counts that stand still, while their counters go on.
+ *
+ * A slot's gate on a CPU is shut where its set is not the one that the CPU counts,
+ * or where the script has stopped it.  The count is then what it was when the gate
+ * shut, and what is counted until it opens again is nobody's.  The perf event is
+ * not touched, which could not be done in a handler: so a gate shuts and opens at
+ * once, in any context.
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_gate_apply()		on its CPU, interrupts off, c->busy held
+ *   sw_gate_try()		any context, NMI included
+ *   sw_gate_stop()		the same
+ *   sw_gate_begin(), _end()	sleepable, under sw_session_lock
+ *
+ * Where an NMI finds c->busy held, the gate is shut or opened as soon as
+ * interrupts are on again; and on the other CPUs as soon as theirs are: only they
+ * can read their counters.
+ */
+#ifndef STAPWATCH_COUNT_GATE_H
+#define STAPWATCH_COUNT_GATE_H
+
+#include "base/session.h"
+#include "count/cpu.h"
+#include "count/pmu.h"
+#include <linux/cpumask.h>
+#include <linux/hardirq.h>
+#include <linux/irq_work.h>
+#include <linux/percpu.h>
+#include <linux/smp.h>
+
+/* Who keeps the time of gates is told before they change. */
+static void (*sw_gate_before)(struct sw_cpu *c);
+
+/* How an NMI has this CPU follow, and that one the others.  Set up when the session
+ * begins: Linux 6.12 does not relocate what a module's variables of CPUs point to. */
+static DEFINE_PER_CPU(struct irq_work, sw_gate_work);
+static DEFINE_PER_CPU(call_single_data_t, sw_gate_csd);
+
+/*
+ * Bring the counters up to date whose gates may change from set FROM to set TO.  All in
+ * one go, by the same instructions when a set begins and when it ends: so what lies
+ * between two counters' readings is the same at both, and their counts are of one time.
+ */
+static noinline void sw_gate_read(struct sw_cpu *c, unsigned int slots,
+				  unsigned int from, unsigned int to)
+{
+	struct perf_event *e;
+	unsigned int slot, of;
+
+	for (slot = 0; slot < slots; slot++) {
+		of = READ_ONCE(sw_pmu.set[slot]);
+		if (sw_slot_is_tsc(slot) || (of && of != from && of != to))
+			continue;
+		e = c->counter[slot]->opened;
+		if (e && READ_ONCE(e->oncpu) == smp_processor_id() &&
+		    !READ_ONCE(e->hw.state))
+			e->pmu->read(e);
+	}
+}
+
+static void sw_gate_shut(struct sw_cpu *c, unsigned int slot, unsigned int why)
+{
+	/* nobody but this CPU changes what it reads */
+	struct sw_counter *k = (struct sw_counter *)c->counter[slot];
+
+	if (!k->shut) {
+		k->before = sw_last(k);
+		WRITE_ONCE(k->event, NULL);
+	}
+	k->shut = why;
+}
+
+static void sw_gate_open(struct sw_cpu *c, unsigned int slot)
+{
+	struct sw_counter *k = (struct sw_counter *)c->counter[slot];
+	struct perf_event *e = k->opened;
+
+	if (!k->shut)
+		return;
+	if (e)
+		k->before -= local64_read(&e->count);
+	WRITE_ONCE(k->event, e);
+	k->shut = 0;
+}
+
+/**
+ * sw_gate_apply - shut and open the gates of this CPU's slots
+ * @set: the set that it counts from now on; 0: none
+ * Context: on CPU C, interrupts off, c->busy held.
+ */
+static void sw_gate_apply(struct sw_cpu *c, unsigned int set)
+{
+	unsigned int slot, of, slots = smp_load_acquire(&sw_pmu.slots);
+	bool stopped = READ_ONCE(sw_pmu.stopped);
+	u32 sets_stopped = atomic_read(&sw_pmu.sets_stopped);
+
+	WRITE_ONCE(c->gate_seq, c->gate_seq + 1);
+	/* with sw_set_count_on() on other CPUs */
+	smp_wmb();
+	if (sw_gate_before)
+		sw_gate_before(c);
+	sw_gate_read(c, slots, c->set, set);
+	if (c->set != set) {
+		c->set = set;
+		c->set_gen++;
+	}
+	c->halted = stopped || (set && (sets_stopped & (1U << set)));
+	for (slot = 0; slot < slots; slot++) {
+		of = READ_ONCE(sw_pmu.set[slot]);
+		if (sw_slot_is_tsc(slot) || of == SW_SET_FREE)
+			continue;
+		if (of && of != set)
+			sw_gate_shut(c, slot, SW_SHUT_INACTIVE);
+		else if (of ? c->halted : stopped)
+			sw_gate_shut(c, slot, SW_SHUT_STOPPED);
+		else
+			sw_gate_open(c, slot);
+	}
+	/* with sw_set_count_on() */
+	smp_store_release(&c->gate_seq, c->gate_seq + 1);
+}
+
+/* How often who reads what another CPU changes tries it. */
+#define SW_GATE_TRIES 64
+
+/* Is what perf has counted in the events, or to be had from the counters?  An NMI may
+ * come while perf takes one from the other. */
+static bool sw_gate_is_settled(const struct sw_cpu *c)
+{
+	unsigned int slot, slots = READ_ONCE(sw_pmu.slots);
+	const struct perf_event *e;
+	int state;
+
+	for (slot = 0; slot < slots; slot++) {
+		e = c->counter[slot] ? c->counter[slot]->opened : NULL;
+		state = e ? READ_ONCE(e->hw.state) : 0;
+		if ((state & PERF_HES_STOPPED) && !(state & PERF_HES_UPTODATE))
+			return false;
+	}
+	return true;
+}
+
+/**
+ * sw_gate_try - do the same in any context
+ * Return: false where this CPU is within a reading; it must be done later then.
+ */
+static bool sw_gate_try(unsigned int set)
+{
+	unsigned long flags;
+	struct sw_cpu *c;
+
+	local_irq_save(flags);
+	c = this_cpu_ptr(&sw_cpus);
+	if (c->busy || (in_nmi() && !sw_gate_is_settled(c))) {
+		local_irq_restore(flags);
+		return false;
+	}
+	WRITE_ONCE(c->busy, 1);
+	barrier();
+	sw_gate_apply(c, set);
+	sw_leave(c, flags);
+	return true;
+}
+
+/* In hard interrupt: this CPU is within no reading. */
+static void sw_gate_on_ipi(void *unused)
+{
+	sw_gate_try(this_cpu_read(sw_cpus.set));
+}
+
+static void sw_gate_on_irq_work(struct irq_work *work)
+{
+	int cpu;
+
+	sw_gate_on_ipi(NULL);
+	/* where it is under way already it has not begun: it will see the rest */
+	for_each_online_cpu(cpu)
+		if (cpu != smp_processor_id())
+			smp_call_function_single_async(
+				cpu, per_cpu_ptr(&sw_gate_csd, cpu));
+}
+
+/**
+ * sw_gate_stop - stop or start what is counted: at once here, soon on other CPUs
+ * @set: a set's number; 0: all
+ * Context: any.
+ */
+static void __maybe_unused sw_gate_stop(unsigned int set, bool stop)
+{
+	if (!set)
+		WRITE_ONCE(sw_pmu.stopped, stop);
+	else if (stop)
+		atomic_or(1U << set, &sw_pmu.sets_stopped);
+	else
+		atomic_andnot(1U << set, &sw_pmu.sets_stopped);
+	/* before the session there is nothing to be shut yet */
+	if (!sw_is_running())
+		return;
+	sw_gate_try(this_cpu_read(sw_cpus.set));
+	irq_work_queue(this_cpu_ptr(&sw_gate_work));
+}
+
+/**
+ * sw_gate_begin - gates can be shut from now on
+ */
+static void sw_gate_begin(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		per_cpu(sw_gate_work, cpu) =
+			IRQ_WORK_INIT_HARD(sw_gate_on_irq_work);
+		per_cpu(sw_gate_csd, cpu).func = sw_gate_on_ipi;
+	}
+}
+
+/**
+ * sw_gate_end - no gate changes any more
+ * Context: sleepable, when no handler runs any more.
+ */
+static void sw_gate_end(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		irq_work_sync(per_cpu_ptr(&sw_gate_work, cpu));
+	/* all interrupts of before have been taken when all CPUs answer */
+	on_each_cpu(sw_gate_on_ipi, NULL, 1);
+}
+
+#endif

@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Counters: which events this session counts, and this CPU's count of each.
+ *
+ * An event that a script uses gets a slot, and for each CPU a pinned counting
+ * perf event.  (`tsc' needs none: it is read from the processor.)  A slot's
+ * 64-bit count on a CPU never goes back: when a CPU comes back from offline it
+ * gets a new perf event, on top of what the one before had counted.
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_now(c, slot, &v), sw_now_or_shut()
+ *				on CPU c, interrupts off, c->busy held; any context
+ *   sw_read_cpu(slot)		any context, NMI included
+ *   sw_pmu_cpu_open(), sw_pmu_open(), sw_pmu_fill(), sw_pmu_close()
+ *				sleepable, under sw_session_lock
+ *   sw_native_declare(), sw_cpus_choose()	begin probes, before the session
+ *   sw_cpu_is_chosen()		any context
+ *
+ * What cpu.h's busy flag cannot show is perf's own update of a counter that it
+ * takes off the PMU for a moment, and a counter that the PMU has given up; then
+ * the event is marked stopped, or not on this CPU, and we have no value either.
+ */
+#ifndef STAPWATCH_COUNT_PMU_H
+#define STAPWATCH_COUNT_PMU_H
+
+#include "base/compat.h"
+#include "base/clock.h"
+#include "count/cpu.h"
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/hardirq.h>
+#include <linux/irqflags.h>
+#include <linux/percpu.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+
+/* struct sw_event's flags; the `stapwatch' command knows them too */
+#define SW_EXCLUDE_USER 1
+#define SW_EXCLUDE_KERNEL 2
+#define SW_EXCLUDE_HV 4
+#define SW_EXCLUDE_IDLE 8
+#define SW_EXCLUDE_HOST 16
+#define SW_EXCLUDE_GUEST 32
+#define SW_PRECISE_SHIFT 6	/* two bits */
+#define SW_PRECISE_MASK (3 << SW_PRECISE_SHIFT)
+#define SW_WANTS_NMI 256
+/* a user's count is not the guest's or the hypervisor's */
+#define SW_USER_ONLY (SW_EXCLUDE_KERNEL | SW_EXCLUDE_HV)
+#define SW_KERNEL_ONLY SW_EXCLUDE_USER
+
+struct sw_event {
+	const char *name;
+	u32 type;
+	u32 flags;
+	u64 config;
+	u64 config1;
+	u64 config2;
+	/* where it is sampled */
+	u64 sample_type;
+	s64 period;		/* samples a second, if negative */
+	u64 random;		/* the mask of what is added; 0: not given */
+};
+
+/*
+ * Events that a script brings, which the table lacks.  `stapwatch' writes the
+ * calls that declare them.
+ */
+#define SW_MAX_NATIVES 64
+#define SW_NATIVE_NAME 64
+static struct sw_event sw_natives[SW_MAX_NATIVES];
+static char sw_native_names[SW_MAX_NATIVES][SW_NATIVE_NAME];
+
+static void __maybe_unused
+sw_native_declare(unsigned int n, const char *name, const struct sw_event *ev)
+{
+	strscpy(sw_native_names[n], name, SW_NATIVE_NAME);
+	sw_natives[n] = *ev;
+	sw_natives[n].name = sw_native_names[n];
+}
+
+/* CPUs that are counted on; without a list, all of them. */
+static struct cpumask sw_chosen_cpus;
+static bool sw_has_chosen_cpus;
+
+static bool sw_cpu_is_chosen(int cpu)
+{
+	return !sw_has_chosen_cpus || cpumask_test_cpu(cpu, &sw_chosen_cpus);
+}
+
+/**
+ * sw_cpus_choose - count on some CPUs only
+ * @list: as "0,2-3" or, as stap -G lets no comma pass, "0.2-3"; if it is empty, on all
+ * Return: false where that is no list of CPUs that are there.
+ */
+static bool __maybe_unused sw_cpus_choose(const char *list)
+{
+	char commas[256], *dot;
+
+	sw_has_chosen_cpus = *list;
+	if (!*list)
+		return true;
+	if (strlen(list) >= sizeof(commas))
+		return false;
+	strcpy(commas, list);
+	while ((dot = strchr(commas, '.')))
+		*dot = ',';
+	return !cpulist_parse(commas, &sw_chosen_cpus) &&
+	       cpumask_intersects(&sw_chosen_cpus, cpu_online_mask);
+}
+
+struct sw_pair {
+	struct sw_counter of[2];
+};
+
+/* Of a slot whose set was deleted. */
+#define SW_SET_FREE 0xff
+
+static struct {
+	unsigned int slots;
+	const struct sw_event *event[SW_MAX_SLOTS];
+	struct sw_pair __percpu *pairs[SW_MAX_SLOTS];
+	u8 set[SW_MAX_SLOTS];	/* whose slot it is; 0: it counts always */
+	u32 in_sets;		/* bit per slot that is one of a set */
+	/* what the script has stopped: all; bit per set */
+	bool stopped;
+	atomic_t sets_stopped;
+} sw_pmu;
+
+static __always_inline bool sw_slot_is_tsc(unsigned int slot)
+{
+	return !sw_pmu.pairs[slot];
+}
+
+/* What a counter stood at when it was last brought up to date. */
+static u64 sw_last(const struct sw_counter *k)
+{
+	return k->before + (k->event ? local64_read(&k->event->count) : 0);
+}
+
+static noinline s64 sw_now_off_pmu(const struct sw_counter *k)
+{
+	if (k->shut == SW_SHUT_INACTIVE) {
+		sw_withheld(inactive);
+		return SW_NONE;
+	}
+	if (k->shut)
+		return k->before;
+	/*
+	 * On a CPU that is going down, or is not quite up, the counter is off
+	 * the PMU for good and what it counted stands.  Elsewhere it is about
+	 * to be put back, or failed.
+	 */
+	if (!sw_cpu_is_chosen(smp_processor_id())) {
+		sw_withheld(elsewhere);
+		return SW_NONE;
+	}
+	if (!k->event || cpu_active(smp_processor_id()) || in_nmi()) {
+		sw_withheld(stopped);
+		return SW_NONE;
+	}
+	return sw_last(k);
+}
+
+/**
+ * sw_now_from - this CPU's count of a slot, added to FROM
+ *
+ * Pointers, not indices, since a kernel with UBSAN checks each index.
+ * Context: any, on this CPU, interrupts off, c->busy held.
+ * Return: false when there is no right value at this moment.
+ */
+static __always_inline bool
+sw_now_from(struct sw_cpu *c, unsigned int slot, u64 from, u64 *v)
+{
+	const struct sw_counter *k = READ_ONCE(*(c->counter + slot));
+	struct perf_event *e;
+	s64 rare;
+
+	if (!k) {
+		*v = from + sw_tsc();
+		return true;
+	}
+	e = k->event;
+	if (unlikely(!e || READ_ONCE(e->oncpu) != smp_processor_id())) {
+		rare = sw_now_off_pmu(k);
+	} else if (unlikely(READ_ONCE(e->hw.state) & PERF_HES_STOPPED)) {
+		/* nor is it known whether it will ever count again */
+		sw_withheld(stopped);
+		rare = SW_NONE;
+	} else {
+		from += k->before;
+		e->pmu->read(e);
+		*v = from + local64_read(&e->count);
+		return true;
+	}
+	*v = from + rare;
+	return rare != SW_NONE;
+}
+
+/* sw_now - this CPU's count of a slot; see above */
+static __always_inline bool
+sw_now(struct sw_cpu *c, unsigned int slot, u64 *v)
+{
+	return sw_now_from(c, slot, 0, v);
+}
+
+/* The same for what goes over all slots: if the gate is shut, what it shut at,
+ * whatever it shut for. */
+static __always_inline bool
+sw_now_or_shut(struct sw_cpu *c, unsigned int slot, u64 *v)
+{
+	const struct sw_counter *k = READ_ONCE(*(c->counter + slot));
+
+	if (unlikely(k && k->shut)) {
+		*v = k->before;
+		return true;
+	}
+	return sw_now(c, slot, v);
+}
+
+/* Would a reading of the slot be withheld, since its set does not count? */
+static bool sw_is_inactive(const struct sw_cpu *c, unsigned int slot)
+{
+	const struct sw_counter *k = c->counter[slot];
+
+	return k && k->shut == SW_SHUT_INACTIVE;
+}
+
+/**
+ * sw_read_cpu - this CPU's count of a slot, in any handler
+ * Context: any.
+ * Return: the count, or SW_NONE.
+ */
+static s64 __maybe_unused sw_read_cpu(unsigned int slot)
+{
+	unsigned long flags;
+	struct sw_cpu *c;
+	u64 v;
+
+	if (!sw_enter(&c, &flags))
+		return SW_NONE;
+	if (!sw_now(c, slot, &v))
+		v = SW_NONE;
+	sw_leave(c, flags);
+	return v;
+}
+
+/* sw_pmu_describe - tell perf what the event counts */
+static void
+sw_pmu_describe(const struct sw_event *ev, struct perf_event_attr *attr)
+{
+	attr->type = ev->type;
+	attr->config = ev->config;
+	attr->config1 = ev->config1;
+	attr->config2 = ev->config2;
+	attr->exclude_user = !!(ev->flags & SW_EXCLUDE_USER);
+	attr->exclude_kernel = !!(ev->flags & SW_EXCLUDE_KERNEL);
+	attr->exclude_hv = !!(ev->flags & SW_EXCLUDE_HV);
+	attr->exclude_idle = !!(ev->flags & SW_EXCLUDE_IDLE);
+	attr->exclude_host = !!(ev->flags & SW_EXCLUDE_HOST);
+	attr->exclude_guest = !!(ev->flags & SW_EXCLUDE_GUEST);
+	attr->precise_ip = (ev->flags & SW_PRECISE_MASK) >>
+			   SW_PRECISE_SHIFT;
+}
+
+static struct perf_event *
+sw_pmu_counter(const struct sw_event *ev, int cpu, bool disabled)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .pinned = 1, .disabled = disabled
+	};
+
+	sw_pmu_describe(ev, &attr);
+	/* how exact a sample is has nothing to do with the count */
+	attr.precise_ip = 0;
+	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+}
+
+/* A pinned event that found no free counter: perf says it no other way. */
+static bool sw_pmu_is_on(const struct perf_event *e)
+{
+	return READ_ONCE(e->state) >= PERF_EVENT_STATE_INACTIVE;
+}
+
+/* Not so when its CPU went offline.  The events of a set are off most of the
+ * time; but when their CPU goes, perf takes them out of its context. */
+static bool sw_pmu_is_live(unsigned int slot, const struct sw_counter *k)
+{
+	if (!k->opened)
+		return false;
+	if (sw_pmu.set[slot])
+		return READ_ONCE(k->opened->attach_state) & PERF_ATTACH_CONTEXT;
+	return sw_pmu_is_on(k->opened);
+}
+
+/*
+ * A driver that cannot start a counter has no way to say so but to leave it
+ * stopped.  Perf may have it stopped, too: for a moment, or up to the next tick
+ * where samples come too fast.
+ */
+static bool sw_pmu_has_started(const struct perf_event *e)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < 10; tries++) {
+		if (READ_ONCE(e->state) < PERF_EVENT_STATE_ACTIVE ||
+		    !(READ_ONCE(e->hw.state) & PERF_HES_STOPPED) ||
+		    READ_ONCE(e->hw.interrupts) == U64_MAX)
+			return true;
+		msleep(1);
+	}
+	return false;
+}
+
+/*
+ * sw_pmu_checked - a pinned event that perf has just made, or has refused
+ *
+ * That it found no free counter, and that this was not started, perf says in no
+ * other way than by the event's state.
+ */
+static struct perf_event *sw_pmu_checked(struct perf_event *e)
+{
+	int rc;
+
+	if (IS_ERR(e))
+		return e;
+	if (!sw_pmu_is_on(e))
+		rc = -ENOSPC;
+	else if (!sw_pmu_has_started(e))
+		rc = -EIO;
+	else
+		return e;
+	perf_event_release_kernel(e);
+	return ERR_PTR(rc);
+}
+
+/**
+ * sw_pmu_cpu_open - give an online CPU its counter of a slot
+ *
+ * It goes on from where the CPU's last one stopped, for good.
+ */
+static int sw_pmu_cpu_open(unsigned int slot, int cpu)
+{
+	struct sw_pair *pair = per_cpu_ptr(sw_pmu.pairs[slot], cpu);
+	struct sw_cpu *c = per_cpu_ptr(&sw_cpus, cpu);
+	const struct sw_counter *old = c->counter[slot];
+	struct sw_counter *new = &pair->of[old == &pair->of[0]];
+	struct perf_event *e;
+
+	e = sw_pmu_counter(sw_pmu.event[slot], cpu, sw_pmu.set[slot]);
+	if (!sw_pmu.set[slot])
+		e = sw_pmu_checked(e);
+	new->opened = IS_ERR(e) ? NULL : e;
+	if (sw_pmu.set[slot])
+		new->shut = SW_SHUT_INACTIVE;
+	else
+		new->shut = READ_ONCE(sw_pmu.stopped) ? SW_SHUT_STOPPED : 0;
+	new->event = new->shut ? NULL : new->opened;
+	new->before = sw_last(old);
+	/* with sw_now_from() on that CPU, which goes on by this address */
+	smp_store_release(&c->counter[slot], new);
+	return PTR_ERR_OR_ZERO(e);
+}
+
+/* Release the events of counters that others have taken the place of. */
+static void sw_pmu_sweep(void)
+{
+	unsigned int slot;
+	int cpu;
+
+	/* their last readers have interrupts off */
+	synchronize_rcu();
+	for (slot = 0; slot < sw_pmu.slots; slot++) {
+		if (sw_slot_is_tsc(slot))
+			continue;
+		for_each_possible_cpu(cpu) {
+			struct sw_pair *pair =
+				per_cpu_ptr(sw_pmu.pairs[slot], cpu);
+			struct sw_counter *old = &pair->of[
+				per_cpu(sw_cpus, cpu).counter[slot] ==
+				&pair->of[0]];
+
+			if (old->opened)
+				perf_event_release_kernel(old->opened);
+			old->opened = NULL;
+			old->event = NULL;
+		}
+	}
+}
+
+/**
+ * sw_pmu_fill - counters for those online CPUs that have none
+ * @may_wait: software events too: perf waits, in setting them up, for any CPU
+ *	that is on its way up
+ * Return: the last failure, or 0; @slot_failed is its slot.
+ */
+static int sw_pmu_fill(bool may_wait, unsigned int *slot_failed)
+{
+	unsigned int i, slot;
+	int cpu, rc, failed = 0;
+	bool replaced = false;
+
+	/* those of sets behind the others: where the PMU is full perf gives its
+	 * counters to those that were there first */
+	for (i = 0; i < 2 * sw_pmu.slots; i++) {
+		slot = i % sw_pmu.slots;
+		if (!!sw_pmu.set[slot] != (i >= sw_pmu.slots))
+			continue;
+		if (sw_slot_is_tsc(slot) || sw_pmu.set[slot] == SW_SET_FREE ||
+		    (!may_wait &&
+		     sw_pmu.event[slot]->type == PERF_TYPE_SOFTWARE))
+			continue;
+		for_each_online_cpu(cpu) {
+			const struct sw_counter *k =
+				per_cpu(sw_cpus, cpu).counter[slot];
+
+			if (!sw_cpu_is_chosen(cpu) || sw_pmu_is_live(slot, k))
+				continue;
+			replaced |= !!k->opened;
+			rc = sw_pmu_cpu_open(slot, cpu);
+			/* gone offline meanwhile; it will be back */
+			if (!rc || rc == -ENODEV)
+				continue;
+			failed = rc;
+			*slot_failed = slot;
+		}
+	}
+	if (replaced)
+		sw_pmu_sweep();
+	return failed;
+}
+
+/**
+ * sw_pmu_renew - other perf events for a set's slot, which are behind all others
+ *
+ * While nobody reads and nobody switches.
+ */
+static void sw_pmu_renew(unsigned int slot)
+{
+	struct sw_counter *k;
+	struct perf_event *e;
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		k = (struct sw_counter *)per_cpu(sw_cpus, cpu).counter[slot];
+		if (!k->opened)
+			continue;
+		e = sw_pmu_counter(sw_pmu.event[slot], cpu, true);
+		if (IS_ERR(e))
+			continue;
+		perf_event_release_kernel(k->opened);
+		k->opened = e;
+	}
+}
+
+/* Does what counts always do so on that CPU, or has something taken its counter? */
+static bool sw_pmu_counts(int cpu)
+{
+	const struct sw_counter *k;
+	unsigned int slot;
+
+	for (slot = 0; slot < sw_pmu.slots; slot++) {
+		k = per_cpu(sw_cpus, cpu).counter[slot];
+		if (!sw_pmu.set[slot] && k && k->opened &&
+		    !sw_pmu_is_on(k->opened))
+			return false;
+	}
+	return true;
+}
+
+static void sw_pmu_drop(unsigned int slot)
+{
+	int cpu;
+
+	if (sw_slot_is_tsc(slot))
+		return;
+	for_each_possible_cpu(cpu) {
+		struct sw_cpu *c = per_cpu_ptr(&sw_cpus, cpu);
+
+		if (c->counter[slot]->opened)
+			perf_event_release_kernel(c->counter[slot]->opened);
+		c->counter[slot] = NULL;
+	}
+	free_percpu(sw_pmu.pairs[slot]);
+	sw_pmu.pairs[slot] = NULL;
+	sw_pmu.set[slot] = 0;
+	sw_pmu.in_sets &= ~(1U << slot);
+}
+
+static void sw_pmu_close(void)
+{
+	while (sw_pmu.slots)
+		sw_pmu_drop(--sw_pmu.slots);
+	sw_pmu.stopped = false;
+	atomic_set(&sw_pmu.sets_stopped, 0);
+}
+
+/* A counter of a set's slot that has counted nothing and is nobody's. */
+static void sw_pmu_blank(unsigned int slot)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct sw_pair *pair = per_cpu_ptr(sw_pmu.pairs[slot], cpu);
+		struct sw_cpu *c = per_cpu_ptr(&sw_cpus, cpu);
+		struct sw_counter *new =
+			&pair->of[c->counter[slot] == &pair->of[0]];
+
+		*new = (struct sw_counter) { .shut = SW_SHUT_INACTIVE };
+		/* as in sw_pmu_cpu_open() */
+		smp_store_release(&c->counter[slot], new);
+	}
+}
+
+/**
+ * sw_pmu_free - the slots of a set that nothing counts any more may be another's
+ *
+ * Their counters are gone, their threads' sums stay: differences only mean something.
+ */
+static void sw_pmu_free(unsigned int set)
+{
+	unsigned int slot;
+
+	for (slot = 0; slot < sw_pmu.slots; slot++) {
+		if (sw_pmu.set[slot] != set)
+			continue;
+		WRITE_ONCE(sw_pmu.set[slot], SW_SET_FREE);
+		sw_pmu_blank(slot);
+	}
+	/* which waits for readers: once for all of them */
+	sw_pmu_sweep();
+}
+
+/* A slot that was a deleted set's, or the next one. */
+static unsigned int sw_pmu_slot_for(unsigned int set)
+{
+	unsigned int slot;
+
+	for (slot = 0; set && slot < sw_pmu.slots; slot++)
+		if (sw_pmu.set[slot] == SW_SET_FREE)
+			return slot;
+	return sw_pmu.slots;
+}
+
+/**
+ * sw_pmu_open - count an event on every online CPU
+ * @set: the set that the counters are for, and which has them off; 0: none
+ * Return: the slot, or -ENOENT and the like as perf said it, -ENOSPC when the
+ * PMU has no counter left for it, -EIO when it does not start it, -E2BIG when the
+ * script has too many events.
+ */
+static int sw_pmu_open(const struct sw_event *ev, bool is_tsc, unsigned int set)
+{
+	unsigned int slot = sw_pmu_slot_for(set), slot_failed;
+	bool again = slot < sw_pmu.slots;
+	int cpu, rc;
+
+	if (slot == SW_MAX_SLOTS)
+		return -E2BIG;
+	sw_pmu.event[slot] = ev;
+	if (again) {
+		WRITE_ONCE(sw_pmu.set[slot], set);
+		rc = sw_pmu_fill(true, &slot_failed);
+		if (rc) {
+			WRITE_ONCE(sw_pmu.set[slot], SW_SET_FREE);
+			sw_pmu_blank(slot);
+			sw_pmu_sweep();
+		}
+		return rc ?: slot;
+	}
+	sw_pmu.set[slot] = set;
+	if (set)
+		sw_pmu.in_sets |= 1U << slot;
+	sw_pmu.pairs[slot] = NULL;
+	if (!is_tsc) {
+		sw_pmu.pairs[slot] = alloc_percpu(struct sw_pair);
+		if (!sw_pmu.pairs[slot])
+			return -ENOMEM;
+		for_each_possible_cpu(cpu) {
+			struct sw_pair *pair =
+				per_cpu_ptr(sw_pmu.pairs[slot], cpu);
+
+			pair->of[0].shut = set ? SW_SHUT_INACTIVE : 0;
+			per_cpu(sw_cpus, cpu).counter[slot] = &pair->of[0];
+		}
+	}
+	/* with READ_ONCE(sw_pmu.slots) on CPUs that count, where no thread is
+	 * watched yet; from here on, CPUs that come online open it themselves */
+	smp_store_release(&sw_pmu.slots, slot + 1);
+	rc = sw_pmu_fill(true, &slot_failed);
+	if (rc)
+		sw_pmu_drop(--sw_pmu.slots);
+	return rc ?: slot;
+}
+
+#endif

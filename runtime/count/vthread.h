@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Per-thread virtualisation: what a thread alone has counted, on whatever CPUs.
+ *
+ * Counters run all the time.  A thread is watched from its first virtual read
+ * until it exits, or because somebody has asked (watch/): it has an entry in the
+ * table, and while it runs, its CPU's `cur` points there.  Coming in takes what the counter stands at from its sum,
+ * going out adds it; so its count is sum + now while it runs, and sum while it
+ * does not.
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_on_switch()	tracepoint sched_switch: interrupts off, in the outgoing
+ *			thread, never nested.  An NMI may come at any point.
+ *   sw_read_thread()	any context, NMI included, for the thread that this CPU
+ *			is running
+ *   sw_on_irq_*()	tracepoints around interrupts and softirqs
+ *   sw_vthread_start(), _stop()	sleepable, under sw_session_lock
+ *
+ * Why a read in an NMI is right, wherever in a switch the NMI came:
+ *
+ *  - c->busy is held while cur and sums change (sw_switch_threads), and the
+ *    read then says SW_NONE.
+ *  - Before that, cur still is the outgoing thread, and so is `current`.
+ *  - After it, and until the kernel has changed `current`, cur is the incoming
+ *    thread.  cur->task is not current, so the read looks the outgoing thread
+ *    up; its sum is complete and what comes now is the incoming one's.
+ *  - From before the switch looks at cur, a thread that is not watched cannot
+ *    be taken in any more: `running` already names the other one.  SW_NONE.
+ */
+#ifndef STAPWATCH_COUNT_VTHREAD_H
+#define STAPWATCH_COUNT_VTHREAD_H
+
+#include "base/hooks.h"
+#include "base/kernel.h"
+#include "count/pmu.h"
+#include "count/table.h"
+#include <linux/err.h>
+#include <linux/interrupt.h>
+#include <linux/sched.h>
+#include <linux/vmalloc.h>
+#include <trace/events/irq.h>
+#include <trace/events/sched.h>
+
+static struct sw_table sw_threads;
+/* Counts of an interrupt's start, where interrupts are not the thread's. */
+static DEFINE_PER_CPU(u64 [SW_MAX_SLOTS], sw_irq_base);
+
+/* A thread, if it is watched, runs without its counter. */
+static void sw_hole(struct sw_thread *t, unsigned int slot)
+{
+	if (!t)
+		return;
+	t->lost |= 1U << slot;
+	t->holes++;
+}
+
+/* What a thread has behind its sums in scripts with sets, see set/thread.h. */
+struct sw_thread_set {
+	u32 spans;		/* how often what was counted for it changed */
+	u8 with;		/* the set that counted when it went out */
+	u8 set;			/* its own, if sets go by the thread's time */
+	u64 used;		/* how much of that one's time has gone by, ns */
+};
+
+#define SW_THREAD_SET_WORDS (sizeof(struct sw_thread_set) / sizeof(u64))
+
+/* The words of each entry that has it; else 0. */
+static unsigned int sw_thread_words;
+
+/* NULL where the script has no sets. */
+static struct sw_thread_set *sw_thread_set(struct sw_thread *t)
+{
+	if (!sw_thread_words)
+		return NULL;
+	return (struct sw_thread_set *)&t->sum[SW_MAX_SLOTS];
+}
+
+/* How often what was counted for a thread has changed, which its CPU runs: of two
+ * equal numbers the same set counted in between, whenever the thread ran. */
+static u32 __maybe_unused
+sw_spans(const struct sw_cpu *c, struct sw_thread *t)
+{
+	const struct sw_thread_set *s = sw_thread_set(t);
+
+	return s ? s->spans + c->set_gen - t->set_gen : 0;
+}
+
+/*
+ * A counter's value for a switch that finds it off the PMU.  OUT and IN are
+ * sums: the switch has no more of the threads at hand, which saves it spills.
+ */
+static noinline u64
+sw_now_hole(const struct sw_cpu *c, unsigned int slot, u64 *out, u64 *in)
+{
+	const struct sw_counter *k = c->counter[slot];
+
+	if (k->shut)
+		return k->before;
+	if (!sw_cpu_is_chosen(smp_processor_id()) ||
+	    sw_now_off_pmu(k) == SW_NONE) {
+		if (out != c->nobody)
+			sw_hole(container_of(out, struct sw_thread, sum[0]),
+				slot);
+		if (in != c->nobody)
+			sw_hole(container_of(in, struct sw_thread, sum[0]),
+				slot);
+	}
+	return sw_last(k);
+}
+
+/*
+ * Give what was counted since the last switch to OUT, and begin with IN.
+ * Either may be NULL: a thread that is not watched.  No switch comes in the
+ * middle of what perf does to a counter: it is on the PMU or off, and in both
+ * cases up to date.
+ */
+static noinline void
+sw_switch_threads(struct sw_cpu *c, struct sw_thread *out, struct sw_thread *in)
+{
+	const struct sw_counter **k = c->counter;
+	const struct sw_counter **end = k + READ_ONCE(sw_pmu.slots);
+	u64 *from = out ? out->sum : c->nobody;
+	u64 *to = in ? in->sum : c->nobody;
+	struct perf_event *e;
+	u64 now;
+
+	WRITE_ONCE(c->busy, 1);
+	barrier();
+	c->cur = in;
+	do {
+		if (!*k) {
+			now = sw_tsc();
+		} else {
+			e = (*k)->event;
+			if (likely(e && READ_ONCE(e->oncpu) ==
+					smp_processor_id())) {
+				e->pmu->read(e);
+				now = (*k)->before + local64_read(&e->count);
+			} else {
+				unsigned int slot = k - c->counter;
+
+				now = sw_now_hole(c, slot, from - slot,
+						  to - slot);
+			}
+		}
+		*from++ += now;
+		*to++ -= now;
+	} while (++k < end);
+	barrier();
+	WRITE_ONCE(c->busy, 0);
+}
+
+/* The same for a thread that will not come back. */
+static noinline void
+sw_switch_last(struct sw_cpu *c, struct sw_thread *out, struct sw_thread *in)
+{
+	sw_switch_threads(c, out, in);
+	if (!out)
+		return;
+	WRITE_ONCE(c->busy, 1);
+	barrier();
+	sw_table_remove(&sw_threads, out);
+	barrier();
+	WRITE_ONCE(c->busy, 0);
+}
+
+static void
+sw_on_switch(void *data, bool preempt, struct task_struct *prev,
+	     struct task_struct *next, unsigned int prev_state)
+{
+	struct sw_cpu *c = this_cpu_ptr(&sw_cpus);
+	struct sw_thread *in = sw_table_find(&sw_threads, next);
+	struct sw_thread *out;
+
+	/* First: from here on an NMI cannot begin to watch PREV, which would
+	 * change cur behind our back. */
+	WRITE_ONCE(c->running, next);
+	barrier();
+	out = READ_ONCE(c->cur);
+	if (likely(!out && !in))
+		return;
+	if (unlikely(prev_state & TASK_DEAD))
+		sw_switch_last(c, out, in);
+	else
+		sw_switch_threads(c, out, in);
+}
+SW_SWITCH_WITHOUT_STATE(sw_on_switch)
+
+/*
+ * Where others than the thread itself make entries, too: how current gets its own.
+ * It may be there already; an error is that there is none just now.
+ */
+static struct sw_thread *(*sw_entry_of_current)(void);
+
+/*
+ * What a slot stands at for the thread that this CPU runs: in an interrupt that
+ * is nobody's, at its start.  Called with c->busy held.
+ */
+static bool sw_now_of_current(struct sw_cpu *c, unsigned int slot, u64 *now)
+{
+	if (!c->irq_depth)
+		return sw_now_or_shut(c, slot, now);
+	*now = this_cpu_read(sw_irq_base[slot]);
+	return true;
+}
+
+/* Who keeps threads' time is told, with c->busy held and in any context. */
+static void (*sw_taken_in)(void);
+
+/* Current is found to have an entry while it runs: from now on it counts there.
+ * Called with c->busy held. */
+static void sw_take_in(struct sw_cpu *c, struct sw_thread *t)
+{
+	unsigned int i;
+	u64 now;
+
+	for (i = 0; i < sw_pmu.slots; i++) {
+		if (!sw_now_of_current(c, i, &now)) {
+			sw_hole(t, i);
+			now = sw_last(c->counter[i]);
+		}
+		t->sum[i] -= now;
+	}
+	t->set_gen = c->set_gen;
+	c->cur = t;
+	if (sw_taken_in)
+		sw_taken_in();
+}
+
+/* Begin to watch current.  Called with c->busy held. */
+static noinline struct sw_thread *sw_watch_current(struct sw_cpu *c)
+{
+	struct sw_thread *t = sw_entry_of_current ?
+			      sw_entry_of_current() :
+			      sw_table_insert(&sw_threads, current,
+					      sw_thread_words ?: sw_pmu.slots);
+
+	if (IS_ERR(t)) {
+		sw_withheld(nested);
+		return NULL;
+	}
+	if (!t) {
+		sw_withheld(full);
+		return NULL;
+	}
+	sw_take_in(c, t);
+	return t;
+}
+
+/*
+ * Current is not this CPU's cur: it is not watched yet, or it is on its way
+ * out.  Called with c->busy held.
+ */
+static noinline struct sw_thread *
+sw_find_current(struct sw_cpu *c, bool *leaving)
+{
+	struct sw_thread *t;
+
+	*leaving = c->running && c->running != current;
+	if (!*leaving)
+		return sw_watch_current(c);
+	t = sw_table_find(&sw_threads, current);
+	if (!t)
+		sw_withheld(leaving);
+	return t;
+}
+
+/* What sw_thread_now() leaves: all that is not a watched thread's plain count. */
+static noinline s64 sw_thread_now_rare(struct sw_cpu *c, unsigned int slot)
+{
+	struct sw_thread *t = c->cur;
+	bool leaving = false;
+	u64 now;
+
+	if (unlikely(!t || t->task != current)) {
+		t = sw_find_current(c, &leaving);
+		if (!t)
+			return SW_NONE;
+	}
+	if (unlikely(sw_is_inactive(c, slot))) {
+		sw_withheld(inactive);
+		return SW_NONE;
+	}
+	/* the first read after a hole is what would make a delta over it */
+	if (unlikely(t->lost & (1U << slot))) {
+		t->lost &= ~(1U << slot);
+		if (sw_pmu.set[slot])
+			sw_withheld(switched);
+		else
+			sw_withheld(holed);
+		return SW_NONE;
+	}
+	if (unlikely(leaving))
+		return t->sum[slot];
+	if (unlikely(c->irq_depth))
+		now = this_cpu_read(sw_irq_base[slot]);
+	else if (!sw_now(c, slot, &now))
+		return SW_NONE;
+	return t->sum[slot] + now;
+}
+
+/* The current thread's count of a slot.  Called with c->busy held. */
+static __always_inline s64 sw_thread_now(struct sw_cpu *c, unsigned int slot)
+{
+	struct sw_thread *t = c->cur;
+	u64 now;
+
+	if (unlikely(!t || t->task != current || t->lost || c->irq_depth))
+		return sw_thread_now_rare(c, slot);
+	if (unlikely(!sw_now_from(c, slot, t->sum[slot], &now)))
+		return SW_NONE;
+	return now;
+}
+
+/*
+ * The same of a set's slot, for who finds a switch of sets by sw_spans() itself.
+ * The first plain reading behind one is still to come.
+ */
+static noinline s64 sw_thread_now_in_span(struct sw_cpu *c, unsigned int slot)
+{
+	struct sw_thread *t = c->cur;
+	u32 lost = t ? t->lost & (1U << slot) : 0;
+	s64 now;
+
+	if (lost)
+		t->lost &= ~lost;
+	now = sw_thread_now(c, slot);
+	if (lost)
+		t->lost |= lost;
+	return now;
+}
+
+static s64 __maybe_unused sw_read_thread_in_span(unsigned int slot)
+{
+	unsigned long flags;
+	struct sw_cpu *c;
+	s64 v;
+
+	if (!sw_enter(&c, &flags))
+		return SW_NONE;
+	v = sw_thread_now_in_span(c, slot);
+	sw_leave(c, flags);
+	return v;
+}
+
+/**
+ * sw_read_thread - the current thread's count of a slot, in any handler
+ *
+ * The first read of any slot begins to watch the thread, at zero.
+ * Context: any.
+ * Return: the count, or SW_NONE.
+ */
+static s64 __maybe_unused sw_read_thread(unsigned int slot)
+{
+	unsigned long flags;
+	struct sw_cpu *c;
+	s64 v;
+
+	if (!sw_enter(&c, &flags))
+		return SW_NONE;
+	v = sw_thread_now(c, slot);
+	sw_leave(c, flags);
+	return v;
+}
+
+/*
+ * With -G stapwatch_exclude_irq=1 what interrupts and softirqs count is nobody's:
+ * at the outermost one's end it is taken from the thread's sum.
+ */
+static void sw_irq_enter(void)
+{
+	unsigned long flags;
+	struct sw_cpu *c;
+	unsigned int i;
+
+	if (!sw_enter(&c, &flags))
+		return;
+	if (c->irq_depth++ == 0)
+		for (i = 0; i < sw_pmu.slots; i++)
+			if (!sw_now_or_shut(c, i, this_cpu_ptr(&sw_irq_base[i])))
+				sw_hole(c->cur, i);
+	sw_leave(c, flags);
+}
+
+static void sw_irq_exit(void)
+{
+	unsigned long flags;
+	struct sw_cpu *c;
+	unsigned int i;
+	u64 now;
+
+	/* the session may have begun within this interrupt */
+	if (!sw_enter(&c, &flags))
+		return;
+	if (c->irq_depth && !--c->irq_depth)
+		for (i = 0; i < sw_pmu.slots; i++) {
+			if (!sw_now_or_shut(c, i, &now))
+				sw_hole(c->cur, i);
+			else if (c->cur)
+				c->cur->sum[i] -= now -
+					      this_cpu_read(sw_irq_base[i]);
+		}
+	sw_leave(c, flags);
+}
+
+static void sw_on_irq_entry(void *data, int irq, struct irqaction *action)
+{
+	sw_irq_enter();
+}
+
+static void
+sw_on_irq_exit(void *data, int irq, struct irqaction *action, int ret)
+{
+	sw_irq_exit();
+}
+
+static void sw_on_softirq_entry(void *data, unsigned int nr)
+{
+	sw_irq_enter();
+}
+
+static void sw_on_softirq_exit(void *data, unsigned int nr)
+{
+	sw_irq_exit();
+}
+
+static void sw_on_vector_entry(void *data, int vector)
+{
+	sw_irq_enter();
+}
+
+static void sw_on_vector_exit(void *data, int vector)
+{
+	sw_irq_exit();
+}
+
+static void sw_on_ipi_entry(void *data, const char *reason)
+{
+	sw_irq_enter();
+}
+
+static void sw_on_ipi_exit(void *data, const char *reason)
+{
+	sw_irq_exit();
+}
+
+/* A callback that the kernel would call with other arguments than it takes
+ * must not build. */
+static void __maybe_unused sw_check_callbacks(void)
+{
+	check_trace_callback_type_sched_switch(SW_SWITCH_CALLBACK(sw_on_switch));
+	check_trace_callback_type_irq_handler_entry(sw_on_irq_entry);
+	check_trace_callback_type_irq_handler_exit(sw_on_irq_exit);
+	check_trace_callback_type_softirq_entry(sw_on_softirq_entry);
+	check_trace_callback_type_softirq_exit(sw_on_softirq_exit);
+}
+
+/* The set of hooks that are only wanted where interrupts are not the thread's, and
+ * that of the switch. */
+#define SW_HOOK_IRQ 1
+#define SW_HOOK_SWITCH 2
+
+static struct sw_hook sw_hooks[] = {
+	{ "sched_switch", SW_SWITCH_CALLBACK(sw_on_switch), SW_HOOK_SWITCH },
+	SW_IRQ_HOOKS(sw, SW_HOOK_IRQ),
+};
+
+/* From when this returns no sum changes. */
+static void sw_vthread_unhook(void)
+{
+	sw_hooks_off(sw_hooks, ARRAY_SIZE(sw_hooks));
+}
+
+static void sw_vthread_stop(void)
+{
+	sw_vthread_unhook();
+	vfree(sw_threads.slots);
+	sw_threads.slots = NULL;
+}
+
+/**
+ * sw_vthread_start - be ready to watch threads
+ * @max: how many at once
+ * @slots: how many counters there may come to be; more than there can be, in
+ *	scripts with sets
+ * @exclude_irq: what interrupts count is not the interrupted thread's
+ * @on_switch: SW_SWITCH_CALLBACK(sw_on_switch), or who does what that does and more
+ * Context: sleepable.
+ * Return: 0, or an errno; then all is as before.
+ */
+static int
+sw_vthread_start(int max, unsigned int slots, bool exclude_irq,
+		 void *on_switch)
+{
+	void *mem;
+	unsigned int i;
+	int rc;
+
+	sw_thread_words = slots > SW_MAX_SLOTS ?
+			  SW_MAX_SLOTS + SW_THREAD_SET_WORDS : 0;
+	slots = sw_thread_words ?: slots;
+	mem = vzalloc(sw_table_bytes(&sw_threads, max, slots));
+	if (!mem)
+		return -ENOMEM;
+	sw_table_init(&sw_threads, mem);
+
+	sw_hooks_find(sw_hooks, ARRAY_SIZE(sw_hooks));
+	for (i = 0; i < ARRAY_SIZE(sw_hooks); i++) {
+		struct sw_hook *h = &sw_hooks[i];
+
+		if (h->set == SW_HOOK_IRQ && (!exclude_irq || !h->tp))
+			continue;
+		if (h->set == SW_HOOK_SWITCH)
+			h->callback = on_switch;
+		rc = sw_hook_on(h);
+		if (rc) {
+			sw_vthread_stop();
+			return rc;
+		}
+	}
+	return 0;
+}
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Precise process accounting (PPA): the binary files, for the kernel side and for
+ * readers; ppa(5) is the text.
+ *
+ * Each begins with a ppa_header.  Times are in ticks of the processor's counter,
+ * tick_hz of them a second.  All numbers are in the machine's own byte order: a
+ * file is read where it was made.  A reader goes by the sizes and offsets in the
+ * header, so that what later versions add does not matter to it; VERSION changes
+ * when what is there already changes its meaning.
+ */
+#ifndef STAPWATCH_PPA_ABI_H
+#define STAPWATCH_PPA_ABI_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
+#include <stdint.h>
+#endif
+
+#define PPA_MAGIC "stapPPA"	/* 8 bytes, with its NUL */
+#define PPA_VERSION 1
+
+enum ppa_file {
+	PPA_FILE_THREAD = 1,	/* rawppa */
+	PPA_FILE_SYSTEM,	/* rawsysppa */
+	PPA_FILE_THREADS,	/* rawthreads */
+};
+
+struct ppa_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t size;		/* of this header */
+	uint32_t file;		/* enum ppa_file */
+	uint32_t nr_cpus;		/* that this machine may have */
+	uint64_t tick_hz;
+	uint64_t now;		/* when it was read, in ticks */
+	uint32_t offset;		/* of the arrays, or of the first record */
+	uint32_t nr_arrays;	/* 0 in rawthreads: up to the file's end */
+	uint32_t stride;		/* from an array, or record, to the next */
+	uint32_t nr_values;	/* 64 bits each, of an array or record */
+	/* of rawppa: */
+	uint32_t scale;		/* CPUs to an array; the last may have fewer */
+	uint32_t tid;
+	uint32_t signals_offset;	/* 32 bits each, from signal 0 on */
+	uint32_t nr_signals;
+	uint32_t runq_offset;
+	uint32_t latency_offset;	/* 0: flag 1 is off */
+	uint32_t nr_buckets;
+	uint32_t flags;		/* PPA_ON, ...; of rawsysppa: the global ones */
+	/* of rawthreads: */
+	uint32_t parts_offset;	/* in a record; 0: it has none */
+	uint32_t nr_parts;
+};
+
+/* The three flags of ppactl. */
+#define PPA_ON 1
+#define PPA_LATENCY 2
+#define PPA_EXPIRE 4
+#define PPA_FLAGS 7
+
+/*
+ * Of a record in rawthreads: the thread has ended, and its values are the last
+ * ones.  Such a record may stay until its place is wanted; its number may be
+ * that of another thread meanwhile.
+ */
+#define PPA_ENDED 8
+
+/* An array's values in rawppa, and a record's in rawthreads. */
+enum ppa_thread_value {
+	PPA_SCHEDACCUM,		/* user and system time */
+	PPA_SCACCUM,		/* system time */
+	PPA_INTACCUM,		/* interrupts' time */
+	PPA_RSCHEDCNT,		/* scheduler ran, and it went on */
+	PPA_SCHEDOUTCNT,	/* blocked or yielded */
+	PPA_PRMPTCTXTCNT,	/* its time slice was over */
+	PPA_PRMPTPRICNT,	/* for one of higher priority */
+	PPA_SCHLATACCUM,	/* from wake-ups to running */
+	PPA_SYSCALLCNT,
+	PPA_INTCNT,
+	PPA_AVGCTXT,		/* time in switches to it */
+	/* what PPA itself did not have: */
+	PPA_SOFTACCUM,		/* softirqs' time */
+	PPA_SOFTCNT,
+	PPA_CTXTCNT,		/* switches that PPA_AVGCTXT is the sum of */
+	PPA_SCHLATCNT,		/* wake-ups that PPA_SCHLATACCUM is the sum of */
+	PPA_RUNQACCUM,		/* waits after preemption */
+	PPA_NR_THREAD_VALUES
+};
+
+/* A CPU's values in rawsysppa. */
+enum ppa_system_value {
+	PPA_USRMODE,
+	PPA_SYSMODE,
+	PPA_INTERRUPTS,
+	PPA_IDLE,
+	PPA_SYS_SYSCALLCNT,
+	PPA_INTERRUPTCNT,
+	PPA_TOTALSOFTIRQTIME,
+	PPA_SOFTIRQCNT,
+	PPA_HIPRITSKLTTIME,
+	PPA_HIPRITSKLTCNT,
+	PPA_REGPRITSKLTTIME,
+	PPA_REGPRITSKLTCNT,
+	PPA_TMRTSKLTTIME,
+	PPA_TMRTSKLTCNT,
+	PPA_NTWKTXTIME,
+	PPA_NTWKTXCNT,
+	PPA_NTWKRXTIME,
+	PPA_NTWKRXCNT,
+	/* what PPA itself did not have: */
+	PPA_ELAPSED,		/* since accounting began, while online */
+	PPA_UNTOLD,		/* busy while flag 0 was off */
+	PPA_SYS_RSCHEDCNT,
+	PPA_SYS_SCHEDOUTCNT,
+	PPA_SYS_PRMPTCTXTCNT,
+	PPA_SYS_PRMPTPRICNT,
+	PPA_SYS_SCHLATACCUM,
+	PPA_SYS_SCHLATCNT,
+	PPA_SYS_RUNQACCUM,
+	PPA_SYS_AVGCTXT,
+	PPA_SYS_CTXTCNT,
+	PPA_NR_SYSTEM_VALUES
+};
+
+/* Scheduling latency below 10 us, 100 us, ..., 10 s; the last takes all above. */
+#define PPA_NR_BUCKETS 7
+
+/*
+ * Where a thread's life went: it is always in one of these, so they sum to the life,
+ * to the tick.  Those that are not known to an older reader have higher numbers.
+ */
+enum ppa_part {
+	/* on a CPU */
+	PPA_PART_USER,
+	PPA_PART_SYSTEM,
+	PPA_PART_INT,		/* interrupts that came meanwhile */
+	PPA_PART_SOFT,		/* softirqs */
+	/* ready, and waiting for one */
+	PPA_PART_WOKEN,		/* since a wake-up */
+	PPA_PART_PREEMPTED,
+	/* blocked */
+	PPA_PART_DISK,		/* files and block devices */
+	PPA_PART_PAGE,		/* a page that was not there */
+	PPA_PART_RECLAIM,	/* for memory to be freed */
+	PPA_PART_LOCK,		/* the kernel's, and files' */
+	PPA_PART_FUTEX,
+	PPA_PART_PIPE,		/* and message queues */
+	PPA_PART_SOCKET,
+	PPA_PART_POLL,		/* for one of many, or an event */
+	PPA_PART_SLEEP,		/* for a time, or a signal */
+	PPA_PART_CHILD,
+	PPA_PART_STOPPED,	/* by a signal, a debugger, a freezer */
+	PPA_PART_DEVICE,	/* terminals and others that are no disks */
+	PPA_PART_WORK,		/* a kernel thread, for something to do */
+	PPA_PART_KERNEL,	/* in the kernel, for anything else */
+	/* neither */
+	PPA_PART_UNTOLD,	/* its accounting was off */
+	PPA_PART_UNKNOWN,
+	PPA_NR_PARTS
+};
+
+/* A record of rawthreads. */
+struct ppa_thread {
+	uint32_t tid;
+	uint32_t tgid;
+	uint32_t flags;
+	int32_t cpu;		/* where it runs; -1: nowhere */
+	int32_t prio;		/* the kernel's: below 100 real-time */
+	uint32_t zero;
+	char comm[16];
+	uint64_t values[PPA_NR_THREAD_VALUES];
+	uint64_t latency[PPA_NR_BUCKETS];
+	/* what no other thread of this number has; 0, or beyond the stride:
+	 * not told */
+	uint64_t born;
+	/* from here on where the header's parts_offset says; a later version may
+	 * have more of each */
+	uint64_t life;		/* that is accounted for */
+	uint64_t parts[PPA_NR_PARTS];	/* of it */
+	uint64_t waits[PPA_NR_PARTS];	/* how many times it blocked */
+	uint64_t longest[PPA_NR_PARTS];
+	/* of a process's first thread: of the others that have ended */
+	uint64_t gone;
+	uint64_t gone_parts[PPA_NR_PARTS];
+};
+
+#endif

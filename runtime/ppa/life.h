@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where a thread's life went.  It is always in one part of it: on a CPU, ready, or
+ * blocked for some cause; so the parts sum to the life, to the tick.
+ *
+ * What it does on a CPU is the difference of what the CPU has gathered, from switch
+ * to switch; here is the rest.  `at' is the moment up to which all is charged, and
+ * `part' what goes on since, unless the thread runs.  A switch charges by its own
+ * reading of the counter, which is the CPU's too: nothing is between them.
+ *
+ * Who may run what, against whom:
+ *
+ *   ppa_life_in(), _out()	a switch, the record's owner
+ *   ppa_life_sync()		as ppa_sync()
+ *   ppa_life_gone()		ppa.records is taken
+ */
+#ifndef STAPWATCH_PPA_LIFE_H
+#define STAPWATCH_PPA_LIFE_H
+
+#include "base/clock.h"
+#include "ppa/state.h"
+
+/* Its last switch is over. */
+#define PPA_PART_OVER PPA_NR_PARTS
+
+/* Until NOW it was in PART.  This CPU's counter may be behind another's: what would
+ * be charged twice makes the life longer. */
+static __always_inline u64 ppa_life_add(struct ppa_rec *r, u8 part, u64 now)
+{
+	u64 d = now - r->at;
+
+	if (unlikely(now < r->at)) {
+		r->alive -= r->at - now;
+		d = 0;
+	}
+	r->at = now;
+	if (part < PPA_NR_PARTS)
+		r->parts[part] += d;
+	return d;
+}
+
+/* The thread leaves a CPU on which it was accounted for if ON. */
+static __always_inline void
+ppa_life_out(struct ppa_rec *r, bool on, u8 part, u64 now)
+{
+	if (unlikely(!on)) {
+		ppa_life_add(r, PPA_PART_UNTOLD, now);
+		if (part != PPA_PART_OVER)
+			part = PPA_PART_UNTOLD;
+	}
+	r->at = now;
+	r->part = part;
+}
+
+/* It comes to a CPU, after what WAIT says. */
+static __always_inline void ppa_life_in(struct ppa_rec *r, u8 wait, u64 now)
+{
+	u8 part = r->part;
+	u64 d, stamp;
+
+	/* what it runs from here on, where the CPU does not tell */
+	r->part = PPA_PART_UNTOLD;
+	if (part != PPA_PART_UNTOLD && part != PPA_PART_PREEMPTED) {
+		stamp = wait ? READ_ONCE(r->stamp) : now;
+		d = stamp > r->at ? ppa_life_add(r, part, min(stamp, now)) : 0;
+		if (d > r->longest[part])
+			r->longest[part] = d;
+		r->waits[part]++;
+		part = PPA_PART_WOKEN;
+	}
+	ppa_life_add(r, part, now);
+}
+
+/* Whether a thread that runs is accounted for is ON from NOW on, and was BEFORE. */
+static void ppa_life_sync(struct ppa_rec *r, bool before, u64 now)
+{
+	if (before)
+		r->at = now;
+	else
+		ppa_life_add(r, r->part == PPA_PART_UNKNOWN ? PPA_PART_UNKNOWN
+							   : PPA_PART_UNTOLD,
+			     now);
+	r->part = PPA_PART_UNTOLD;
+}
+
+/* What a thread's CPUs gathered, as parts. */
+static void ppa_life_sums(const u64 *sums, u64 *parts)
+{
+	static const u8 from[] = {
+		[PPA_PART_USER] = PPA_V_USER,
+		[PPA_PART_SYSTEM] = PPA_V_SYSTEM,
+		[PPA_PART_INT] = PPA_V_INT,
+		[PPA_PART_SOFT] = PPA_V_SOFT,
+	};
+	unsigned int a, i;
+
+	for (a = 0; a < ppa.arrays; a++, sums += PPA_NR_SUMS)
+		for (i = 0; i < ARRAY_SIZE(from); i++)
+			parts[i] += READ_ONCE(sums[from[i]]);
+}
+
+/* R has ended: what it was stays with its process's first thread, LEAD. */
+static void ppa_life_gone(const struct ppa_rec *r, struct ppa_rec *lead)
+{
+	unsigned int i;
+
+	lead->gone_life += r->at - r->alive;
+	for (i = 0; i < PPA_NR_PARTS; i++)
+		lead->gone_parts[i] += r->parts[i];
+	ppa_life_sums(r->sums, lead->gone_parts);
+}
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Precise process accounting (PPA): where every tick of every CPU went.
+ *
+ * A CPU is always in one state: the user mode or the system mode of a thread,
+ * interrupt, softirq of some kind, idle.  Whatever changes the state first
+ * charges the time since the last change: that is all of the accounting, and why
+ * each interval is charged exactly once and the states sum to the elapsed time.
+ * Interrupts and softirqs nest: each keeps the state that it came in.
+ *
+ * A system call touches one cache line, of this CPU.  What a thread got is what
+ * its CPU gathered while it ran: at a switch that is added to the thread's
+ * record, so a running thread is its record and what its CPU has gathered since.
+ * What the scheduler does with it is added there at once.
+ *
+ * This header has what CPUs and threads have, and the one state of it all; each
+ * of those that follow has one part, and builds on those before:
+ *
+ *   charge.h	what a CPU is in; system calls, interrupts, softirqs
+ *   life.h	what a thread's life went to, on CPUs and off them
+ *   threads.h	threads' records: they come, go, and are found
+ *   cause.h	what a thread that blocks waits for
+ *   sched.h	switches, wake-ups, and what the scheduler does with a thread
+ *   read.h	what a CPU and a thread stand at
+ *   expire.h	timers that expire by precise time
+ *   control.h	what is accounted for, for whom
+ *   proc.h	what the files say
+ *   dirs.h	their directories, which come and go with threads
+ *   session.h	from module init to module exit
+ *
+ * Interrupts stay on.  What comes between two instructions of a charge:
+ *
+ *  - An interrupt or softirq charges too, and leaves `state' and `depth' as it
+ *    found them.  A charge takes its interval, from `last' to now, by one
+ *    cmpxchg, which fails where `last' has moved meanwhile, and is done anew;
+ *    once it has it, what comes has the next interval.  Sums change by one
+ *    instruction.
+ *  - An NMI charges nothing: its time is that of what it came in.  It may read;
+ *    `seq' tells it, as it tells other CPUs, that a charge is under way.  On
+ *    another CPU the read is done anew, on this one it has no value.
+ *
+ * What other CPUs look at, or change, goes by READ_ONCE() and WRITE_ONCE().  Sums
+ * are plain words that one CPU adds to, by one instruction where there is one;
+ * their readers ask `seq' whether they stayed.
+ */
+#ifndef STAPWATCH_PPA_STATE_H
+#define STAPWATCH_PPA_STATE_H
+
+#include "base/compat.h"
+#include "count/table.h"
+#include "ppa/abi.h"
+#include <linux/interrupt.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/signal.h>
+#include <linux/spinlock.h>
+
+/* What a CPU counts.  The first ones are also its thread's: those that a system
+ * call changes, those that an interrupt does, those of the scheduler. */
+enum ppa_value {
+	PPA_V_USER,
+	PPA_V_SYSTEM,
+	PPA_V_SYSCALLS,
+	PPA_NR_CALLED,
+	PPA_V_INT = PPA_NR_CALLED,
+	PPA_V_SOFT,
+	PPA_V_INTS,
+	PPA_V_SOFTS,
+	PPA_NR_GATHERED,
+	PPA_V_RESCHEDS = PPA_NR_GATHERED,
+	PPA_V_BLOCKED,
+	PPA_V_SLICES,
+	PPA_V_PREEMPTED,
+	PPA_V_LATENCY,
+	PPA_V_WAKEUPS,
+	PPA_V_RUNQ,
+	PPA_V_SWITCH,
+	PPA_V_SWITCHES,
+	PPA_NR_SUMS,
+	PPA_V_KIND = PPA_NR_SUMS,	/* time of each softirq */
+	PPA_V_IDLE = PPA_V_KIND + NR_SOFTIRQS,
+	PPA_V_UNTOLD,		/* busy, with accounting off */
+	PPA_V_OFFLINE,
+	PPA_V_KINDS,		/* how many of each softirq */
+	PPA_V_TASKLETS = PPA_V_KINDS + NR_SOFTIRQS,	/* high, regular */
+	PPA_NR_VALUES = PPA_V_TASKLETS + 2
+};
+
+/* A thread that is ready waits for a CPU since a wake-up, or a preemption. */
+enum ppa_wait { PPA_WAIT_NONE, PPA_WAIT_WOKEN, PPA_WAIT_NEW, PPA_WAIT_PREEMPTED };
+
+/* One of a process's interval timers, of flag 2; times in nanoseconds. */
+struct ppa_expiry {
+	u64 seen;			/* the kernel's expiry at the last look */
+	u64 deadline;			/* in precise time */
+};
+
+/* A thread's record.  Its owner is the CPU that switches from it or to it, or,
+ * while it waits, the holder of its run queue's lock. */
+struct ppa_rec {
+	struct task_struct *task;	/* NULL: not in use */
+	u32 seq;			/* odd: it changes */
+	s32 cpu;			/* that it runs on; -1: none */
+	u64 stamp;			/* since when it waits */
+	u8 wait;
+	u8 mode;			/* its state when it runs again */
+	u8 flags;			/* PPA_ON, ... */
+	bool looked;			/* dirs.h has seen it before */
+	u32 scale;
+	pid_t tid;
+	pid_t tgid;
+	struct ppa_rec *next;		/* not in use either */
+	u64 started;			/* the thread's start_time */
+	bool ended;			/* it was in use; what it says is the last */
+	char comm[TASK_COMM_LEN];	/* of who has ended */
+	/* of a process's first thread, see expire.h: */
+	struct ppa_expiry expiry[2];
+	bool born;			/* accounted for from its start */
+	u64 before;			/* the process's time until then */
+	u64 gone[2];			/* its other threads that ended */
+	/* see life.h: */
+	u64 alive;			/* since when its life is accounted for */
+	u64 at;				/* ... and until when, but for PART */
+	u8 part;			/* what it goes to since */
+	const void *lock;		/* that it waits for */
+	u64 parts[PPA_NR_PARTS];
+	u64 waits[PPA_NR_PARTS];
+	u64 longest[PPA_NR_PARTS];
+	u64 gone_life;			/* of those in `gone', under ppa.records */
+	u64 gone_parts[PPA_NR_PARTS];
+	u64 latency[PPA_NR_BUCKETS];
+	u32 signals[_NSIG + 2];		/* from 0 on; even in number */
+	u64 sums[];			/* PPA_NR_SUMS for each array */
+};
+
+#define PPA_DEPTH 8
+
+struct ppa_cpu {
+	/* what a system call touches: one line */
+	u64 seq;		/* charges under way, and how many there were */
+	u64 last;		/* when was charged */
+	u32 state;		/* what is charged next: a value's number */
+	u32 depth;		/* of interrupts */
+	u64 v[PPA_NR_VALUES];
+
+	u64 base[PPA_NR_GATHERED];	/* when its thread came in */
+	u64 since;		/* when accounting began */
+	u64 entry;		/* of the scheduler */
+	struct ppa_rec *rec;	/* of the thread that runs; NULL: none */
+	struct task_struct *task;	/* that runs */
+	u32 sums_at;		/* its array, in bytes from a record's */
+	bool on;		/* REC is accounted for */
+	bool interrupted;	/* since its thread came in */
+	bool ipi_is_irq;	/* the IPI that is handled */
+	bool woken;		/* what made it reschedule was a wake-up */
+	bool runnable;		/* at the scheduler's entry */
+	/* of the last switch, for the probes that stand behind it */
+	u8 moment;		/* what the thread that came in had waited for */
+	u8 left_for;		/* why the other went: a value's number */
+	pid_t left_tid;
+	u64 waited;
+	u8 stack[PPA_DEPTH];
+};
+
+static DEFINE_PER_CPU_ALIGNED(struct ppa_cpu, ppa_cpus);
+
+static struct {
+	struct mutex lock;
+	struct sw_table table;		/* from a thread to its record */
+	raw_spinlock_t records;		/* who is in the table */
+	char *recs;
+	struct ppa_rec *free;		/* the longest not in use comes first */
+	struct ppa_rec *free_last;
+	size_t stride;
+	int max;
+	unsigned int arrays;
+	unsigned int grain;		/* CPUs to an array, as it is kept */
+	unsigned int scale;		/* ... as it is shown by default */
+	u8 flags;
+	bool started;
+	bool guru;			/* flag 2 may be set */
+	bool expiring;			/* it is */
+	bool knows_switches;		/* sees the scheduler's ends */
+	int hotplug;
+	u64 hz;
+	u64 bounds[PPA_NR_BUCKETS - 1];
+	atomic_long_t unread;		/* reads that gave no value */
+	atomic_long_t set_back;		/* times that a CPU's counter was */
+	atomic_t changes;		/* threads that came or went */
+} ppa = {
+	.lock = __MUTEX_INITIALIZER(ppa.lock),
+	.records = __RAW_SPIN_LOCK_UNLOCKED(ppa.records),
+};
+
+#endif

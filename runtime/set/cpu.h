@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sets on a CPU: which one it counts, which one it should count, and the time.
+ *
+ * A CPU's time is always somebody's: the active set's (or, later on, that of sets
+ * which were deleted), the gap's, in which none counts, or that of what the script has
+ * stopped.  Whatever changes that charges
+ * the time since the last change.  So they sum to the session's time.
+ *
+ * A switch has two halves.  Who asks for it shuts the old set's gate at once
+ * (count/gate.h): that is where its time and its counts end.  This CPU's thread
+ * (switch.h) changes the counters, and opens the new set's gate.
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_set_ask(), sw_set_ask_next(), sw_set_kick()
+ *				any context, NMI included
+ *   sw_set_next()		hard interrupt
+ *   sw_set_charge()		on its CPU, interrupts off, its busy flag held
+ *   sw_set_time(), sw_set_count_on()
+ *				any context; of another CPU, by a few tries
+ */
+#ifndef STAPWATCH_SET_CPU_H
+#define STAPWATCH_SET_CPU_H
+
+#include "base/clock.h"
+#include "count/cpu.h"
+#include "count/gate.h"
+#include "count/pmu.h"
+#include "count/vthread.h"
+#include "set/set.h"
+#include <linux/hrtimer.h>
+#include <linux/irq_work.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/workqueue.h>
+
+struct sw_set_cpu {
+	struct mutex lock;	/* of who changes what perf counts */
+	unsigned int to;	/* the set that should count */
+	unsigned int on;	/* whose perf events are on */
+	bool began;		/* the session's time runs */
+	bool down;		/* the CPU is off, or not quite on */
+	bool blocked;		/* its counters are not open yet */
+	bool next;		/* an NMI asked for the next set */
+	struct irq_work ask;
+	struct irq_work taken_in;	/* a thread while it runs */
+	struct hrtimer timer;	/* the end of the set's time */
+	struct hrtimer of_thread;	/* and of the thread's time for it */
+	u64 until;		/* when TIMER goes off */
+	u64 thread_in;		/* since when the thread's time goes by */
+	struct perf_event *overflow;
+	u64 overflows;		/* since the set is active */
+	/* time, ns */
+	u64 earliest;		/* when the next switch may begin */
+	u64 ran;		/* what the thread had run when it switched last, ns */
+	bool pausing;		/* the thread waits for that */
+	u64 since;
+	u64 last;
+	u64 session;
+	u64 gap;
+	u64 stopped;
+	u64 deleted;		/* of sets that are no more */
+	u64 active[SW_MAX_SETS];
+	u64 runs[SW_MAX_SETS];
+	u64 merged;		/* by how many requests another one was undone */
+	u32 lost;		/* bit per slot that has missed its set's time */
+	u64 count[SW_MAX_SLOTS];	/* when the session was over */
+};
+
+/* From the session's beginning to after the end probes */
+static struct sw_set_cpu __percpu *sw_set_cpus;
+/* This CPU's thread, which switches */
+static DEFINE_PER_CPU(struct task_struct *, sw_set_tasks);
+
+/* Opens and closes what handlers have asked for; see open.h */
+static struct work_struct sw_set_opener;
+
+/* ---- time */
+
+static u64 *sw_set_whose(struct sw_set_cpu *p, const struct sw_cpu *c)
+{
+	if (c->halted)
+		return &p->stopped;
+	return c->set ? &p->active[c->set] : &p->gap;
+}
+
+/* Since the last change; a clock that is adjusted may go back a little. */
+static u64 sw_set_since(u64 then, u64 now)
+{
+	return (s64)(now - then) > 0 ? now - then : 0;
+}
+
+static void sw_set_charge_at(struct sw_set_cpu *p, struct sw_cpu *c, u64 now)
+{
+	*sw_set_whose(p, c) += sw_set_since(p->last, now);
+	p->last += sw_set_since(p->last, now);
+}
+
+static void sw_set_charge(struct sw_cpu *c)
+{
+	struct sw_set_cpu *p = this_cpu_ptr(sw_set_cpus);
+
+	if (p->began)
+		sw_set_charge_at(p, c, sw_clock_ns());
+}
+
+/**
+ * sw_set_sum - a time of a CPU, or how often a set was active on it
+ * @at: which member of struct sw_set_cpu
+ * Context: any.
+ * Return: it, with what is under way; SW_NONE if that CPU does not stop to change
+ * it.
+ */
+static s64 sw_set_sum(int cpu, size_t at)
+{
+	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+	struct sw_cpu *c = per_cpu_ptr(&sw_cpus, cpu);
+	u64 *what = (u64 *)((char *)p + at), v;
+	u32 seq;
+	int i;
+
+	for (i = 0; i < SW_GATE_TRIES; i++) {
+		/* with sw_gate_apply() */
+		seq = smp_load_acquire(&c->gate_seq);
+		if (seq & 1)
+			continue;
+		v = READ_ONCE(*what);
+		if (p->began && what == sw_set_whose(p, c))
+			v += sw_set_since(READ_ONCE(p->last), sw_clock_ns());
+		if (p->began && what == &p->session)
+			v += sw_set_since(READ_ONCE(p->since), sw_clock_ns());
+		/* the other side of that */
+		smp_rmb();
+		if (READ_ONCE(c->gate_seq) == seq)
+			return v;
+	}
+	sw_withheld(nested);
+	return SW_NONE;
+}
+
+/**
+ * sw_set_count_on - what a set's slot has counted on a CPU, all its runs together
+ *
+ * On this CPU up to now; on another one up to when perf last brought the counter
+ * up to date, which it does when the set's run ends.
+ *
+ * Context: any.
+ * Return: the count, SW_NONE, or SW_MISSING.
+ */
+static s64 __maybe_unused sw_set_count_on(int cpu, unsigned int slot)
+{
+	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+	struct sw_cpu *c = per_cpu_ptr(&sw_cpus, cpu);
+	const struct sw_counter *k;
+	u32 seq;
+	u64 v;
+	int i;
+
+	if (slot >= SW_MAX_SLOTS)
+		return SW_MISSING;
+	if (READ_ONCE(p->lost) & (1U << slot)) {
+		sw_withheld(stopped);
+		return SW_NONE;
+	}
+	k = READ_ONCE(c->counter[slot]);
+	/* the session is over */
+	if (!k)
+		return p->count[slot];
+	if (cpu == raw_smp_processor_id() && !k->shut)
+		return sw_read_cpu(slot);
+	for (i = 0; i < SW_GATE_TRIES; i++) {
+		/* as above */
+		seq = smp_load_acquire(&c->gate_seq);
+		if (seq & 1)
+			continue;
+		v = sw_last(READ_ONCE(c->counter[slot]));
+		smp_rmb();
+		if (READ_ONCE(c->gate_seq) == seq)
+			return v;
+	}
+	sw_withheld(nested);
+	return SW_NONE;
+}
+
+/* ---- asking for a switch */
+
+/*
+ * Switching takes a fifth of a CPU's time, whoever asks for it, and a quarter with the
+ * interrupts that belong to it: after each switch comes a pause of four
+ * times what it took.  The threads that switch come before others, so a CPU that is
+ * slow would do nothing else, and what waits for it, as CPU hotplug does, would wait
+ * for good.
+ */
+#define SW_SET_PAUSE 4
+/* A thread that something stopped for long is not made to pause for longer. */
+#define SW_SET_LONGEST_PAUSE (100 * NSEC_PER_MSEC)
+
+/* How long it is until this CPU may switch again, ns. */
+static u64 sw_set_pause_left(const struct sw_set_cpu *p, u64 now)
+{
+	return sw_set_since(now, READ_ONCE(p->earliest));
+}
+
+/* The thread that runs goes on with that set when it comes again. */
+static void sw_set_move_thread(struct sw_cpu *c, unsigned int to)
+{
+	struct sw_thread_set *s = c->cur ? sw_thread_set(c->cur) : NULL;
+
+	if (!READ_ONCE(sw_sets.rules.thread_ns) || !s)
+		return;
+	s->set = to;
+	s->used = 0;
+}
+
+/* Interrupts are off.  In an NMI the rest may have to wait for an interrupt. */
+static void sw_set_leave_for(struct sw_set_cpu *p, struct sw_cpu *c,
+			     unsigned int to)
+{
+	WRITE_ONCE(p->to, to);
+	if (c->set && c->set != to)
+		sw_gate_try(0);
+}
+
+
+/* Interrupts are off, and it is no NMI that found this CPU busy. */
+static bool sw_set_leave_for_next(struct sw_set_cpu *p, struct sw_cpu *c)
+{
+	unsigned int to;
+
+	/* it is on its way already */
+	if (!c->set || p->to != c->set)
+		return false;
+	to = sw_set_after(c->set);
+	if (!to || to == c->set)
+		return false;
+	sw_set_move_thread(c, to);
+	sw_set_leave_for(p, c, to);
+	return true;
+}
+
+/**
+ * sw_set_kick - let this CPU's thread, and who opens sets, look what there is to do
+ * Context: any.
+ */
+static void sw_set_kick(void)
+{
+	if (READ_ONCE(sw_sets.running))
+		irq_work_queue(&this_cpu_ptr(sw_set_cpus)->ask);
+}
+
+/**
+ * sw_set_ask - this CPU shall count that set
+ * Context: any.
+ */
+static void __maybe_unused sw_set_ask(unsigned int to)
+{
+	struct sw_set_cpu *p;
+	struct sw_cpu *c;
+	unsigned long flags;
+
+	if (!READ_ONCE(sw_sets.running))
+		return;
+	local_irq_save(flags);
+	p = this_cpu_ptr(sw_set_cpus);
+	c = this_cpu_ptr(&sw_cpus);
+	if (p->to != to || c->set != to) {
+		/* who was asked for before this one gets no turn */
+		if (p->to != to && p->to != c->set)
+			this_cpu_inc(sw_set_cpus->merged);
+		sw_set_move_thread(c, to);
+		sw_set_leave_for(p, c, to);
+		irq_work_queue(&p->ask);
+	}
+	local_irq_restore(flags);
+}
+
+/**
+ * sw_set_ask_next - this CPU shall count the next set
+ * Context: any.
+ */
+static void sw_set_ask_next(void)
+{
+	struct sw_set_cpu *p;
+	struct sw_cpu *c;
+	unsigned long flags;
+
+	if (!READ_ONCE(sw_sets.running))
+		return;
+	local_irq_save(flags);
+	p = this_cpu_ptr(sw_set_cpus);
+	c = this_cpu_ptr(&sw_cpus);
+	if (c->busy) {
+		WRITE_ONCE(p->next, true);
+		irq_work_queue(&p->ask);
+	} else if (sw_set_leave_for_next(p, c)) {
+		irq_work_queue(&p->ask);
+	}
+	local_irq_restore(flags);
+}
+
+/* In hard interrupt: what an NMI could not do, and the thread's wake-up. */
+static void sw_set_on_ask(struct irq_work *work)
+{
+	struct sw_set_cpu *p = this_cpu_ptr(sw_set_cpus);
+	struct sw_cpu *c = this_cpu_ptr(&sw_cpus);
+	struct task_struct *task = this_cpu_read(sw_set_tasks);
+
+	if (READ_ONCE(p->next)) {
+		WRITE_ONCE(p->next, false);
+		sw_set_leave_for_next(p, c);
+	}
+	if (c->set && READ_ONCE(p->to) != c->set)
+		sw_gate_try(0);
+	if (READ_ONCE(sw_sets.asked))
+		schedule_work(&sw_set_opener);
+	/* a pause ends by itself, and then the thread sees what there is to do */
+	if (task && !READ_ONCE(p->pausing))
+		wake_up_process(task);
+}
+
+/**
+ * sw_set_next - sw_set_ask_next() in hard interrupt, without another one
+ */
+static void sw_set_next(void)
+{
+	if (!READ_ONCE(sw_sets.running))
+		return;
+	this_cpu_ptr(sw_set_cpus)->next = true;
+	sw_set_on_ask(NULL);
+}
+
+#endif

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The sets of a session: how they come and go, and when CPUs begin to switch.
+ *
+ * Begin probes have declared sets before the session.  The session opens their
+ * counters and tries each set on the PMU, where an error still stops the script;
+ * CPUs begin to switch when the handlers run.  What handlers declare or delete from
+ * then on is opened and closed by a work item.
+ *
+ *	sw_sets_begin(), sw_sets_open(), sw_sets_try(), sw_sets_ready(),
+ *	sw_sets_end(), sw_set_opener_work()	sleepable, under sw_session_lock
+ *	sw_set_on_start()	hard interrupt
+ *	sw_sets_free()		after the end probes
+ */
+#ifndef STAPWATCH_SET_OPEN_H
+#define STAPWATCH_SET_OPEN_H
+
+#include "base/contexts.h"
+#include "base/hooks.h"
+#include "base/session.h"
+#include "count/gate.h"
+#include "count/hotplug.h"
+#include "count/pmu.h"
+#include "set/cpu.h"
+#include "set/set.h"
+#include "set/switch.h"
+#include "set/thread.h"
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/percpu.h>
+#include <linux/smpboot.h>
+#include <linux/workqueue.h>
+
+static int sw_set_hotplug;	/* cpuhp state; 0: none */
+static bool sw_set_has_threads;	/* CPUs have their threads */
+
+#define SW_SET_LOOK_NS (50 * NSEC_PER_USEC)
+
+/* ---- one set */
+
+/* The next set of that number begins at nothing. */
+static void sw_set_forget(unsigned int set)
+{
+	const struct sw_set *s = &sw_sets.of[set];
+	unsigned int i;
+	u32 slots = 0;
+	int cpu;
+
+	for (i = 0; i < s->nr; i++)
+		if (s->slot[i] < SW_MAX_SLOTS)
+			slots |= 1U << s->slot[i];
+	for_each_possible_cpu(cpu) {
+		struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+
+		p->runs[set] = 0;
+		p->deleted += p->active[set];
+		p->active[set] = 0;
+		p->lost &= ~slots;
+	}
+	atomic_andnot(1U << set, &sw_pmu.sets_stopped);
+}
+
+static void sw_set_close(unsigned int set)
+{
+	struct sw_set *s = &sw_sets.of[set];
+	unsigned int i;
+
+	sw_set_forget(set);
+	for (i = 0; i < s->nr; i++)
+		WRITE_ONCE(s->slot[i], SW_MAX_SLOTS);
+	sw_pmu_free(set);
+	/* with sw_set_move(), after which it is filled in anew */
+	smp_store_release(&s->state, SW_SET_NONE);
+}
+
+/* An event that cannot be counted; @set's event number @i. */
+static int (*sw_set_refused)(unsigned int set, unsigned int i, int rc);
+
+/*
+ * Open the counters of a set.
+ * Return: 0; or what sw_set_refused() has returned for an event that cannot be had.
+ */
+static int sw_set_open(unsigned int set)
+{
+	struct sw_set *s = &sw_sets.of[set];
+	unsigned int i;
+	int rc;
+
+	for (i = 0; i < s->nr; i++) {
+		rc = sw_pmu_open(s->event[i], false, set);
+		if (rc >= 0) {
+			WRITE_ONCE(s->slot[i], rc);
+			continue;
+		}
+		rc = sw_set_refused(set, i, rc);
+		if (rc) {
+			sw_set_close(set);
+			return rc;
+		}
+	}
+	/* with sw_set_state() */
+	smp_store_release(&s->state, SW_SET_OPEN);
+	return 0;
+}
+
+/* ---- all of them */
+
+/**
+ * sw_sets_open - open what was declared, and close what was deleted
+ * Context: sleepable, under sw_session_lock.
+ * Return: 0, or what sw_set_refused() has returned.
+ */
+static int sw_sets_open(void)
+{
+	unsigned int set;
+	int rc = 0;
+
+	for (set = 1; set < SW_MAX_SETS; set++)
+		if (sw_set_state(set) == SW_SET_DECLARED)
+			rc = sw_set_open(set) ?: rc;
+	return rc;
+}
+
+/* Is one of the CPUs still at it? */
+static bool sw_set_is_on(unsigned int set)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (READ_ONCE(per_cpu_ptr(sw_set_cpus, cpu)->on) == set)
+			return true;
+	return false;
+}
+
+static void sw_sets_wake(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		sw_set_wake(cpu);
+}
+
+/* A set is closed when no CPU has it on: each one's thread sees to that.  Nobody else
+ * touches a set that is leaving, so the lock is not needed to wait for it. */
+static void sw_sets_close_left(void)
+{
+	unsigned int set;
+
+	for (set = 1; set < SW_MAX_SETS; set++) {
+		if (sw_set_state(set) != SW_SET_LEAVING)
+			continue;
+		while (sw_set_is_on(set) && READ_ONCE(sw_sets.running)) {
+			sw_sets_wake();
+			/* a CPU that makes a pause takes its time: others need
+			 * the lock */
+			mutex_unlock(&sw_session_lock);
+			usleep_range(100, 1000);
+			mutex_lock(&sw_session_lock);
+		}
+		if (!sw_set_is_on(set))
+			sw_set_close(set);
+	}
+}
+
+static void sw_set_opener_work(struct work_struct *work)
+{
+	unsigned int first;
+	int cpu;
+
+	mutex_lock(&sw_session_lock);
+	while (READ_ONCE(sw_sets.running) && xchg(&sw_sets.asked, false)) {
+		sw_sets_close_left();
+		sw_sets_open();
+		first = sw_set_after(0);
+		/* who has had none begins with the first */
+		for_each_possible_cpu(cpu)
+			cmpxchg(&per_cpu_ptr(sw_set_cpus, cpu)->to, 0, first);
+		sw_sets_wake();
+	}
+	mutex_unlock(&sw_session_lock);
+}
+
+/**
+ * sw_sets_try - does each set fit on each CPU's PMU, beside what counts always?
+ *
+ * Before CPUs switch, after each event that the session has come to count.
+ *
+ * Return: 0, or what sw_set_refused() has returned.
+ */
+static int sw_sets_try(void)
+{
+	unsigned int set, i;
+	int cpu, rc = 0;
+	u32 lacks;
+
+	for (set = 1; sw_set_cpus && set < SW_MAX_SETS; set++) {
+		if (sw_set_state(set) != SW_SET_OPEN)
+			continue;
+		lacks = 0;
+		for_each_online_cpu(cpu) {
+			lacks |= sw_set_exchange(0, set, cpu);
+			if (!sw_pmu_counts(cpu))
+				lacks |= 1U << (sw_sets.of[set].nr - 1);
+			sw_set_exchange(set, 0, cpu);
+		}
+		for (i = 0; i < sw_sets.of[set].nr && !rc; i++)
+			if (lacks & (1U << i))
+				rc = sw_set_refused(set, i, -ENOSPC);
+	}
+	return rc;
+}
+
+/*
+ * CPUs begin to switch as soon as handlers run, of which nobody tells.  A command of
+ * the session's begins then, too, and all that it does is to be in a set: so an
+ * interrupt looks, and wakes the CPUs' threads, which run before anything else.
+ */
+static struct hrtimer sw_set_starter;
+
+static enum hrtimer_restart sw_set_on_start(struct hrtimer *timer)
+{
+	if (!sw_is_running()) {
+		hrtimer_forward_now(timer, ns_to_ktime(SW_SET_LOOK_NS));
+		return HRTIMER_RESTART;
+	}
+	WRITE_ONCE(sw_sets.running, true);
+	sw_sets_wake();
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * sw_sets_ready - all counters are there: begin when handlers run
+ *
+ * Context: sleepable, under sw_session_lock.
+ */
+static void sw_sets_ready(void)
+{
+	unsigned int slot;
+
+	if (!sw_set_has_threads)
+		return;
+	for (slot = 0; slot < sw_pmu.slots; slot++)
+		if (sw_pmu.set[slot] && sw_pmu.set[slot] != SW_SET_FREE)
+			sw_pmu_renew(slot);
+	hrtimer_start(&sw_set_starter, ns_to_ktime(SW_SET_LOOK_NS),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+static int sw_set_alloc(void)
+{
+	int cpu;
+
+	if (sw_set_cpus)
+		return 0;
+	sw_set_cpus = alloc_percpu(struct sw_set_cpu);
+	if (!sw_set_cpus)
+		return -ENOMEM;
+	INIT_WORK(&sw_set_opener, sw_set_opener_work);
+	sw_set_timer_setup(&sw_set_starter, sw_set_on_start);
+	for_each_possible_cpu(cpu) {
+		struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+
+		mutex_init(&p->lock);
+		p->ask = IRQ_WORK_INIT_HARD(sw_set_on_ask);
+		p->taken_in = IRQ_WORK_INIT_HARD(sw_set_on_taken_in);
+		sw_set_timer_setup(&p->timer, sw_set_on_timer);
+		sw_set_timer_setup(&p->of_thread, sw_set_on_thread_timer);
+	}
+	return 0;
+}
+
+/* All CPUs begin with the same set. */
+static void sw_sets_first(void)
+{
+	unsigned int first = sw_sets.first;
+	int cpu;
+
+	if (!first || sw_set_state(first) != SW_SET_OPEN)
+		first = sw_set_after(0);
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(sw_set_cpus, cpu)->to = first;
+}
+
+static int sw_set_overflows_open(void)
+{
+	int cpu, rc = 0;
+
+	for_each_online_cpu(cpu) {
+		rc = sw_set_overflow_open(cpu);
+		if (rc && rc != -ENODEV)
+			return rc;
+	}
+	return 0;
+}
+
+/**
+ * sw_sets_begin - open what begin probes have declared, and be ready to switch
+ * @has_threads: threads may be watched
+ *
+ * Context: sleepable, under sw_session_lock; before handlers run.
+ * Return: 0; what sw_set_refused() has returned; or an errno, with @what that could
+ * not be done.
+ */
+static int sw_sets_begin(bool has_threads, const char **what)
+{
+	int rc;
+
+	*what = "get memory for sets";
+	rc = sw_set_alloc();
+	if (rc)
+		return rc;
+	sw_gate_before = sw_set_charge;
+	sw_filled = sw_set_filled;
+	*what = "count the overflows of that event";
+	rc = sw_set_overflows_open();
+	if (rc)
+		return rc;
+	*what = NULL;
+	sw_sets.asked = false;
+	rc = sw_sets_open();
+	if (rc)
+		return rc;
+	sw_sets_first();
+	*what = "follow CPUs going on and off";
+	rc = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "stapwatch:sets",
+				       sw_set_cpu_up, sw_set_cpu_down);
+	if (rc < 0)
+		return rc;
+	sw_set_hotplug = rc;
+	*what = "start a thread on each CPU";
+	rc = smpboot_register_percpu_thread(&sw_set_threads);
+	if (rc)
+		return rc;
+	sw_set_has_threads = true;
+	sw_set_threads_hurry();
+	*what = "watch threads: this kernel has no tracepoint sched_switch";
+	if (has_threads && sw_thread_words) {
+		sw_hooks_find(sw_set_hooks, ARRAY_SIZE(sw_set_hooks));
+		rc = sw_hook_on(&sw_set_hooks[0]);
+		if (rc)
+			return rc;
+		sw_taken_in = sw_set_taken_in;
+	}
+	*what = NULL;
+	return 0;
+}
+
+/* What end probes are to read, of slots that go with the session. */
+static void sw_sets_keep(void)
+{
+	unsigned int slot, set;
+	int cpu;
+
+	for (set = 1; set < SW_MAX_SETS; set++)
+		if (sw_set_state(set) != SW_SET_OPEN)
+			sw_set_forget(set);
+	for (slot = 0; slot < sw_pmu.slots; slot++) {
+		if (!sw_pmu.set[slot] || sw_pmu.set[slot] == SW_SET_FREE)
+			continue;
+		for_each_possible_cpu(cpu)
+			per_cpu_ptr(sw_set_cpus, cpu)->count[slot] =
+				sw_last(per_cpu(sw_cpus, cpu).counter[slot]);
+	}
+}
+
+/* A script that asks faster than CPUs switch lacks turns. */
+static void sw_sets_report(void)
+{
+	u64 merged = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		merged += per_cpu_ptr(sw_set_cpus, cpu)->merged;
+	if (merged)
+		_stp_warn("stapwatch: turns of sets that were asked for and never came: %llu; others were asked for before the CPU had switched\n",
+			  merged);
+}
+
+/**
+ * sw_sets_end - CPUs switch no more
+ *
+ * What was counted stays for end probes.
+ *
+ * Context: sleepable, under sw_session_lock, which is let go of meanwhile; when no
+ * handler runs any more.
+ */
+static void sw_sets_end(void)
+{
+	int cpu;
+
+	if (!sw_set_cpus)
+		return;
+	WRITE_ONCE(sw_sets.running, false);
+	/* whoever calls it has preemption off, and the next line waits for those */
+	WRITE_ONCE(sw_taken_in, NULL);
+	sw_hooks_off(sw_set_hooks, ARRAY_SIZE(sw_set_hooks));
+	sw_filled = NULL;
+	/* the works take the lock, or start each other */
+	mutex_unlock(&sw_session_lock);
+	hrtimer_cancel(&sw_set_starter);
+	WRITE_ONCE(sw_sets.running, false);
+	if (sw_set_hotplug > 0)
+		cpuhp_remove_state_nocalls(sw_set_hotplug);
+	for_each_possible_cpu(cpu) {
+		irq_work_sync(&per_cpu_ptr(sw_set_cpus, cpu)->ask);
+		irq_work_sync(&per_cpu_ptr(sw_set_cpus, cpu)->taken_in);
+	}
+	cancel_work_sync(&sw_set_opener);
+	if (sw_set_has_threads)
+		smpboot_unregister_percpu_thread(&sw_set_threads);
+	mutex_lock(&sw_session_lock);
+	sw_set_hotplug = 0;
+	sw_set_has_threads = false;
+	for_each_possible_cpu(cpu) {
+		struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+
+		hrtimer_cancel(&p->timer);
+		hrtimer_cancel(&p->of_thread);
+		sw_set_overflow_close(cpu);
+		/* whose interrupt may have asked once more */
+		irq_work_sync(&p->ask);
+		p->on = 0;
+	}
+	sw_gate_before = NULL;
+	sw_sets_keep();
+	sw_sets_report();
+}
+
+static void sw_sets_free(void)
+{
+	free_percpu(sw_set_cpus);
+	sw_set_cpus = NULL;
+}
+
+#undef SW_SETS_END
+#define SW_SETS_END() sw_sets_free()
+
+#endif

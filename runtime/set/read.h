@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What scripts ask of sets, and tell them.
+ *
+ * Who may run what, against whom: all of it in any context, NMI included, from
+ * begin probes to end probes.  Before and after the session nothing changes.
+ */
+#ifndef STAPWATCH_SET_READ_H
+#define STAPWATCH_SET_READ_H
+
+#include "base/clock.h"
+#include "base/session.h"
+#include "count/cpu.h"
+#include "count/gate.h"
+#include "count/pmu.h"
+#include "count/vthread.h"
+#include "set/cpu.h"
+#include "set/open.h"
+#include "set/set.h"
+#include <linux/cpumask.h>
+#include <linux/kernel.h>
+#include <linux/stddef.h>
+
+/* Of all CPUs together.  Return: the sum, or SW_NONE if one has no value. */
+static s64 __maybe_unused sw_sets_sum(size_t at)
+{
+	s64 sum = 0, v;
+	int cpu;
+
+	if (!sw_set_cpus)
+		return 0;
+	for_each_possible_cpu(cpu) {
+		v = sw_set_sum(cpu, at);
+		if (v == SW_NONE)
+			return SW_NONE;
+		sum += v;
+	}
+	return sum;
+}
+
+/* How many turns were asked for and never came: of all CPUs. */
+static s64 __maybe_unused sw_sets_merged(void)
+{
+	s64 sum = 0;
+	int cpu;
+
+	if (!sw_set_cpus)
+		return 0;
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(sw_set_cpus, cpu)->merged);
+	return sum;
+}
+
+#define SW_SETS_SUM(member) sw_sets_sum(offsetof(struct sw_set_cpu, member))
+
+/* Of what the set's event has counted on all CPUs, or on one. */
+static s64 __maybe_unused sw_sets_count(unsigned int slot)
+{
+	s64 sum = 0, v;
+	int cpu;
+
+	if (!sw_set_cpus)
+		return 0;
+	for_each_possible_cpu(cpu) {
+		v = sw_set_count_on(cpu, slot);
+		if (v == SW_NONE || v == SW_MISSING)
+			return v;
+		sum += v;
+	}
+	return sum;
+}
+
+static s64 __maybe_unused sw_sets_count_cpu(s64 cpu, unsigned int slot)
+{
+	if (!sw_set_cpus)
+		return 0;
+	if (cpu < 0 || cpu >= nr_cpu_ids || !cpu_possible(cpu))
+		return SW_MISSING;
+	return sw_set_count_on(cpu, slot);
+}
+
+/* Of its time on this CPU, or of the thread's time for it. */
+static s64 __maybe_unused sw_set_left(unsigned int set)
+{
+	u64 ns = READ_ONCE(sw_sets.rules.cpu_ns), now = sw_clock_ns();
+	u64 of_thread = READ_ONCE(sw_sets.rules.thread_ns);
+	const struct sw_set_cpu *p;
+	const struct sw_thread_set *s;
+	const struct sw_cpu *c;
+	unsigned long flags;
+	u64 left = ns ?: of_thread, used;
+
+	if (!sw_set_cpus)
+		return left;
+	local_irq_save(flags);
+	p = this_cpu_ptr(sw_set_cpus);
+	c = this_cpu_ptr(&sw_cpus);
+	s = c->cur ? sw_thread_set(c->cur) : NULL;
+	if (c->set == set && ns) {
+		left = sw_set_since(now, p->until);
+	} else if (c->set == set && of_thread && s && s->set == set) {
+		used = s->used + sw_set_since(p->thread_in, now);
+		left = sw_set_since(used, of_thread);
+	}
+	local_irq_restore(flags);
+	return left;
+}
+
+/* In a begin probe: which set all CPUs begin with. */
+static void __maybe_unused sw_set_switch(unsigned int set)
+{
+	if (!sw_set_cpus)
+		sw_sets.first = set;
+	else if (sw_set_state(set) == SW_SET_OPEN)
+		sw_set_ask(set);
+}
+
+static s64 __maybe_unused sw_set_reading(unsigned int slot,
+					 s64 (*read)(unsigned int slot))
+{
+	if (slot >= SW_MAX_SLOTS)
+		return SW_MISSING;
+	return sw_is_running() ? read(slot) : SW_NONE;
+}
+
+/*
+ * A set by its name, or an event of one: macros, since `CONTEXT' is only known in
+ * the tapset's functions.
+ */
+#define SW_SET_WRONG(function, format, ...) do {			\
+	snprintf(CONTEXT->error_buffer, MAXSTRINGLEN,			\
+		 "stapwatch: " function "(): " format, __VA_ARGS__);	\
+	CONTEXT->last_error = CONTEXT->error_buffer;			\
+} while (0)
+
+#define SW_SET_NAMED(function, name) ({					\
+	unsigned int set_ = sw_set_find(name);				\
+									\
+	if (!set_)							\
+		SW_SET_WRONG(function, "there is no set %.32s; pmu_set() makes one", \
+			     name);					\
+	set_; })
+
+#define SW_SET_EVENT(function, name, event) ({				\
+	unsigned int of_ = SW_SET_NAMED(function, name);		\
+	unsigned int slot_ = of_ ? sw_set_slot(of_, event)		\
+				 : SW_MAX_SLOTS;			\
+									\
+	if (of_ && !sw_set_has(of_, event))				\
+		SW_SET_WRONG(function, "set %.32s has no event %.64s",	\
+			     name, event);				\
+	slot_; })
+
+#endif

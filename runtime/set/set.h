@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Event sets: their names, their events, and what decides when they are switched.
+ *
+ * A PMU has few counters.  A set is some events that are counted at the same time;
+ * of all sets one counts on a CPU at a time.  What a set has counted is of the time
+ * in which it was active: nothing is scaled.
+ *
+ * A handler declares a set, and a place that may sleep opens its counters: that of
+ * the anchors for what begin probes have declared, a work item for the rest.
+ *
+ *	FREE -> CLAIMED -> DECLARED -> OPEN -> LEAVING -> FREE
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_set_declare(), _find(), _slot(), _delete(), sw_rule_declare()
+ *				any context, NMI included: who gets a set from FREE
+ *				to CLAIMED by a cmpxchg fills it in, and nobody
+ *				else looks into it before it is DECLARED
+ *   sw_set_after()		any context
+ *   changes from DECLARED on	sleepable, under sw_session_lock (open.h)
+ */
+#ifndef STAPWATCH_SET_SET_H
+#define STAPWATCH_SET_SET_H
+
+#include "base/session.h"
+#include "count/events.h"
+#include "count/pmu.h"
+#include <linux/bitops.h>
+#include <linux/ctype.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+/* With 0, which is no set.  A word has a bit for each. */
+#define SW_MAX_SETS 17
+#define SW_SET_EVENTS 16
+#define SW_SET_NAME 32
+
+/* The least time that a set may have: a switch takes some of it. */
+#define SW_SET_LEAST_NS 50000
+
+enum sw_set_state {
+	SW_SET_NONE,
+	SW_SET_CLAIMED,
+	SW_SET_DECLARED,
+	SW_SET_OPEN,
+	SW_SET_LEAVING,
+};
+
+struct sw_set {
+	int state;
+	unsigned int nr;
+	char name[SW_SET_NAME];
+	const struct sw_event *event[SW_SET_EVENTS];
+	u8 slot[SW_SET_EVENTS];
+	bool warned[SW_SET_EVENTS];	/* that it found no counter */
+};
+
+/* After how much of what the next set's turn comes; 0: not by that. */
+struct sw_rules {
+	u64 cpu_ns;
+	u64 thread_ns;
+	/* so many overflows of this event, each after so many of them */
+	const struct sw_event *event;
+	u64 period;
+	u64 overflows;
+};
+
+static struct {
+	struct sw_set of[SW_MAX_SETS];	/* [0] is none */
+	struct sw_rules rules;
+	unsigned int first;	/* what a begin probe says is the first; 0: any */
+	/* CPUs switch: from when the session's handlers run to its end */
+	bool running;
+	/* there is something to be opened or closed */
+	bool asked;
+} sw_sets;
+
+static int sw_set_state(unsigned int set)
+{
+	/* with smp_store_release() where it is changed */
+	return smp_load_acquire(&sw_sets.of[set].state);
+}
+
+/**
+ * sw_set_find - a set's number by its name
+ * Return: the number, or 0.
+ */
+static unsigned int sw_set_find(const char *name)
+{
+	unsigned int set;
+	int state;
+
+	for (set = 1; set < SW_MAX_SETS; set++) {
+		state = sw_set_state(set);
+		if ((state == SW_SET_DECLARED || state == SW_SET_OPEN) &&
+		    !strcmp(sw_sets.of[set].name, name))
+			return set;
+	}
+	return 0;
+}
+
+/**
+ * sw_set_after - the set whose turn it is after another one
+ * Return: its number; SET's own where there is no other; 0 where there is none.
+ */
+static unsigned int sw_set_after(unsigned int set)
+{
+	unsigned int i, next = set;
+
+	for (i = 1; i < SW_MAX_SETS; i++) {
+		next = next + 1 < SW_MAX_SETS ? next + 1 : 1;
+		if (sw_set_state(next) == SW_SET_OPEN)
+			return next;
+	}
+	return 0;
+}
+
+/* ---- names of events */
+
+static bool sw_event_has_name(const struct sw_event *ev, const char *prefix,
+			      const char *name, size_t len)
+{
+	size_t before = strlen(prefix);
+
+	return !strncmp(ev->name, prefix, before) &&
+	       !strncmp(ev->name + before, name, len) &&
+	       !ev->name[before + len];
+}
+
+/* Those that the script brings have any name; the table's may end in :u or :k. */
+static const struct sw_event *sw_event_named(const char *name, size_t len)
+{
+	const char *prefix = "";
+	unsigned int i;
+
+	for (i = 0; i < SW_MAX_NATIVES; i++)
+		if (sw_natives[i].name &&
+		    sw_event_has_name(&sw_natives[i], "", name, len))
+			return &sw_natives[i];
+	if (len > 2 && name[len - 2] == ':') {
+		if (name[len - 1] == 'u')
+			prefix = "user_";
+		else if (name[len - 1] == 'k')
+			prefix = "kernel_";
+		else
+			return NULL;
+		len -= 2;
+	}
+	for (i = 0; i < SW_NR_EVENTS; i++)
+		if (sw_event_has_name(&sw_events[i], prefix, name, len))
+			return &sw_events[i];
+	return NULL;
+}
+
+/* Takes NAMEs between commas and white space off TEXT; in PMU/TERMS/ both are the
+ * name's.  Return: one's length; 0: no more. */
+static size_t sw_set_word(const char **text)
+{
+	bool terms = false;
+	size_t len = 0;
+
+	while (**text == ',' || isspace(**text))
+		(*text)++;
+	while ((*text)[len] && (terms || ((*text)[len] != ',' &&
+					  !isspace((*text)[len]))))
+		terms ^= (*text)[len++] == '/';
+	return len;
+}
+
+/* An event by its name, or why there is none. */
+static const struct sw_event *
+sw_set_event(const char *word, size_t len, char *why, size_t size)
+{
+	const struct sw_event *ev = sw_event_named(word, len);
+
+	if (ev == &sw_events[SW_EV_tsc]) {
+		snprintf(why, size, "tsc takes no counter; read it without a set");
+		return NULL;
+	}
+	if (!ev)
+		snprintf(why, size,
+			 "there is no event %.*s; man tapset::stapwatch lists them, and those of the PMU take :u or :k behind them",
+			 (int)min_t(size_t, len, 64), word);
+	return ev;
+}
+
+static bool
+sw_set_fill(struct sw_set *s, const char *events, char *why, size_t size)
+{
+	const struct sw_event *ev;
+	unsigned int i;
+	size_t len;
+
+	s->nr = 0;
+	while ((len = sw_set_word(&events))) {
+		ev = sw_set_event(events, len, why, size);
+		if (!ev)
+			return false;
+		for (i = 0; i < s->nr && s->event[i] != ev; i++)
+			;
+		if (i < s->nr) {
+			snprintf(why, size, "the event %s stands there twice",
+				 ev->name);
+			return false;
+		}
+		if (s->nr == SW_SET_EVENTS) {
+			snprintf(why, size, "a set has at most %d events",
+				 SW_SET_EVENTS);
+			return false;
+		}
+		s->warned[s->nr] = false;
+		s->slot[s->nr] = SW_MAX_SLOTS;
+		s->event[s->nr++] = ev;
+		events += len;
+	}
+	if (!s->nr)
+		snprintf(why, size, "it names no event");
+	return s->nr;
+}
+
+/* Which of a set's events has that name.  Return: its number, or that of events. */
+static unsigned int sw_set_event_at(unsigned int set, const char *event)
+{
+	const struct sw_set *s = &sw_sets.of[set];
+	const struct sw_event *ev = sw_event_named(event, strlen(event));
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++)
+		if (s->event[i] == ev)
+			return i;
+	return s->nr;
+}
+
+static bool __maybe_unused sw_set_has(unsigned int set, const char *event)
+{
+	return sw_set_event_at(set, event) < sw_sets.of[set].nr;
+}
+
+/**
+ * sw_set_slot - the slot of an event of a set
+ * Return: the slot; or SW_MAX_SLOTS, where the set has none of that name, or
+ * none yet.
+ */
+static unsigned int __maybe_unused
+sw_set_slot(unsigned int set, const char *event)
+{
+	unsigned int i = sw_set_event_at(set, event);
+
+	return i < sw_sets.of[set].nr ? READ_ONCE(sw_sets.of[set].slot[i])
+				      : SW_MAX_SLOTS;
+}
+
+/* ---- what handlers ask for */
+
+/* From the state that it is in to another, once. */
+static bool sw_set_move(unsigned int set, int from, int to)
+{
+	return cmpxchg(&sw_sets.of[set].state, from, to) == from;
+}
+
+/**
+ * sw_set_delete - a set counts no more, and is found no more
+ * Context: any.
+ * Return: false: there is none of that name.
+ */
+static bool sw_set_delete(const char *name)
+{
+	unsigned int set = sw_set_find(name);
+
+	if (!set)
+		return false;
+	/* before its counters were opened there is nothing to be closed */
+	if (!sw_set_move(set, SW_SET_DECLARED, SW_SET_NONE) &&
+	    !sw_set_move(set, SW_SET_OPEN, SW_SET_LEAVING))
+		return false;
+	WRITE_ONCE(sw_sets.asked, true);
+	return true;
+}
+
+/**
+ * sw_set_declare - a set of events; one that had the name is deleted
+ * @why: where it cannot be, one line that says why
+ * Context: any.
+ * Return: its number, or 0.
+ */
+static unsigned int __maybe_unused
+sw_set_declare(const char *name, const char *events, char *why, size_t size)
+{
+	unsigned int set;
+	struct sw_set *s;
+
+	if (!*name || strlen(name) >= SW_SET_NAME) {
+		snprintf(why, size, "a set's name has from 1 to %d characters",
+			 SW_SET_NAME - 1);
+		return 0;
+	}
+	for (set = 1; set < SW_MAX_SETS; set++)
+		if (sw_set_move(set, SW_SET_NONE, SW_SET_CLAIMED))
+			break;
+	if (set == SW_MAX_SETS) {
+		snprintf(why, size, "a script has at most %d sets at a time",
+			 SW_MAX_SETS - 1);
+		return 0;
+	}
+	s = &sw_sets.of[set];
+	strscpy(s->name, name, SW_SET_NAME);
+	if (!sw_set_fill(s, events, why, size)) {
+		smp_store_release(&s->state, SW_SET_NONE);
+		return 0;
+	}
+	sw_set_delete(name);
+	/* with sw_set_state() */
+	smp_store_release(&s->state, SW_SET_DECLARED);
+	WRITE_ONCE(sw_sets.asked, true);
+	return set;
+}
+
+/* ---- when the next set's turn comes */
+
+/* Digits at the beginning of TEXT.  Return: how many characters; 0: no number. */
+static size_t sw_set_number(const char *text, u64 *n)
+{
+	size_t i;
+
+	*n = 0;
+	for (i = 0; i < 18 && isdigit(text[i]); i++)
+		*n = *n * 10 + text[i] - '0';
+	return i;
+}
+
+/* "10ms".  Return: nanoseconds; 0: it is no time. */
+static u64 sw_set_time(const char *text)
+{
+	u64 n;
+	size_t i = sw_set_number(text, &n);
+
+	if (!i || n > 1000000000)
+		return 0;
+	if (!strcmp(text + i, "ns"))
+		return n;
+	if (!strcmp(text + i, "us"))
+		return n * NSEC_PER_USEC;
+	if (!strcmp(text + i, "ms"))
+		return n * NSEC_PER_MSEC;
+	if (!strcmp(text + i, "s"))
+		return n * NSEC_PER_SEC;
+	return 0;
+}
+
+/* "EVENT:N", "EVENT:PERIOD:N", where EVENT may have a colon of its own. */
+static bool sw_rule_overflow(const char *text, char *why, size_t size)
+{
+	const struct sw_event *ev = NULL;
+	const char *colon;
+	u64 n, period = 1;
+	size_t i;
+
+	for (colon = text; !ev && (colon = strchr(colon, ':')); colon++) {
+		if (!isdigit(colon[1]))
+			continue;
+		ev = sw_set_event(text, colon - text, why, size);
+		if (!ev)
+			return false;
+		text = colon;
+		break;
+	}
+	i = ev ? sw_set_number(text + 1, &n) : 0;
+	text += i + 1;
+	if (i && *text == ':') {
+		period = n;
+		i = sw_set_number(text + 1, &n);
+		text += i + 1;
+	}
+	if (!i || *text || !n || !period) {
+		snprintf(why, size,
+			 "after overflows is overflow:EVENT:N, after N of the events, or overflow:EVENT:PERIOD:N, after N times PERIOD");
+		return false;
+	}
+	/* N times one of them is one time N of them */
+	sw_sets.rules.period = period == 1 ? n : period;
+	sw_sets.rules.overflows = period == 1 ? 1 : n;
+	sw_sets.rules.event = ev;
+	return true;
+}
+
+/**
+ * sw_rule_declare - switch to the next set after each "10ms", "thread:1ms" or
+ * "overflow:EVENT:N", beside what was declared before
+ * Context: any.
+ * Return: false, after one line that says why.
+ */
+static bool __maybe_unused
+sw_rule_declare(const char *spec, char *why, size_t size)
+{
+	bool of_thread = strstarts(spec, "thread:");
+	u64 ns;
+
+	if (strstarts(spec, "overflow:") && sw_is_running()) {
+		snprintf(why, size, "overflow:... is for begin probes");
+		return false;
+	}
+	if (strstarts(spec, "overflow:"))
+		return sw_rule_overflow(spec + strlen("overflow:"), why, size);
+	ns = sw_set_time(spec + (of_thread ? strlen("thread:") : 0));
+	if (ns < SW_SET_LEAST_NS) {
+		snprintf(why, size,
+			 ns ? "a set's time is %d ns at least"
+			    : "it takes a time such as 10ms (ns, us, ms, s), thread:1ms, or overflow:EVENT:N; the least time is %d ns",
+			 SW_SET_LEAST_NS);
+		return false;
+	}
+	WRITE_ONCE(*(of_thread ? &sw_sets.rules.thread_ns
+			       : &sw_sets.rules.cpu_ns), ns);
+	return true;
+}
+
+#endif

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Switching: a thread on each CPU turns perf events off and on.
+ *
+ * perf_event_enable() sleeps.  So each CPU has a thread of ours, of real-time
+ * priority, since what runs before it runs while no set counts.  It goes with its
+ * CPU, as the kernel's own threads of that kind (linux/smpboot.h).
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_set_thread_*()		this CPU's thread, one call at a time
+ *   sw_set_cpu_up(), _down()	callbacks of CPU hotplug, on that CPU
+ *   sw_set_on_timer()		hard interrupt
+ *   sw_set_on_overflow()	an overflow, NMI included
+ *   sw_set_exchange()		sleepable; p->lock is held, or no CPU switches yet
+ *   sw_set_overflow_open(), _close()	sleepable
+ */
+#ifndef STAPWATCH_SET_SWITCH_H
+#define STAPWATCH_SET_SWITCH_H
+
+#include "base/clock.h"
+#include "count/cpu.h"
+#include "count/gate.h"
+#include "count/pmu.h"
+#include "set/cpu.h"
+#include "set/set.h"
+#include <linux/cpu.h>
+#include <linux/err.h>
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+#include <linux/mutex.h>
+#include <linux/perf_event.h>
+#include <linux/sched.h>
+#include <linux/smpboot.h>
+#include <linux/spinlock.h>
+#include <uapi/linux/sched/types.h>
+
+/* ---- perf's events of a set */
+
+static struct perf_event *sw_set_perf_event(int cpu, unsigned int slot)
+{
+	return slot < SW_MAX_SLOTS ?
+	       per_cpu(sw_cpus, cpu).counter[slot]->opened : NULL;
+}
+
+/* Are all of its counters open?  On a CPU that has just come they may not be. */
+static bool sw_set_is_there(unsigned int set, int cpu)
+{
+	const struct sw_set *s = &sw_sets.of[set];
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++)
+		if (s->slot[i] < SW_MAX_SLOTS &&
+		    !sw_pmu_is_live(s->slot[i],
+				    per_cpu(sw_cpus, cpu).counter[s->slot[i]]))
+			return false;
+	return true;
+}
+
+/*
+ * What perf_event_enable() and perf_event_disable() leave undone of an event: the next
+ * time that perf takes its PMU's events off and puts them on it does the rest.
+ */
+static void sw_set_mark(struct perf_event *e, bool on)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&e->ctx->lock, flags);
+	if (on && (e->state == PERF_EVENT_STATE_OFF ||
+		   e->state == PERF_EVENT_STATE_ERROR))
+		e->state = PERF_EVENT_STATE_INACTIVE;
+	else if (!on && e->state == PERF_EVENT_STATE_ACTIVE)
+		e->pending_disable = 1;
+	raw_spin_unlock_irqrestore(&e->ctx->lock, flags);
+}
+
+/* Is there an event of that PMU among the first N of a set? */
+static bool sw_set_has_pmu(unsigned int set, unsigned int n, int cpu,
+			   const struct pmu *pmu)
+{
+	const struct sw_set *s = &sw_sets.of[set];
+	const struct perf_event *e;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		e = sw_set_perf_event(cpu, s->slot[i]);
+		if (e && e->pmu == pmu)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Turn a set's events off, and those of another one on.
+ *
+ * Each time perf turns one on it takes all of that PMU off and puts them on again.  So
+ * one of each PMU is turned on, and all others are only marked.  Where perf has not
+ * followed it is told of each.
+ *
+ * Return: bit per event of TO that found no counter on the PMU.
+ */
+static u32 sw_set_exchange(unsigned int from, unsigned int to, int cpu)
+{
+	const struct sw_set *old = &sw_sets.of[from], *new = &sw_sets.of[to];
+	struct perf_event *e;
+	unsigned int i;
+	u32 lacks = 0;
+
+	for (i = 0; i < old->nr; i++) {
+		e = sw_set_perf_event(cpu, old->slot[i]);
+		if (e && sw_set_has_pmu(to, new->nr, cpu, e->pmu))
+			sw_set_mark(e, false);
+	}
+	/* the first of each PMU is the last one to be on */
+	for (i = new->nr; i--; ) {
+		e = sw_set_perf_event(cpu, new->slot[i]);
+		if (e && sw_set_has_pmu(to, i, cpu, e->pmu))
+			sw_set_mark(e, true);
+		else if (e)
+			perf_event_enable(e);
+	}
+	for (i = 0; i < old->nr; i++) {
+		e = sw_set_perf_event(cpu, old->slot[i]);
+		if (e && READ_ONCE(e->state) > PERF_EVENT_STATE_OFF)
+			perf_event_disable(e);
+	}
+	for (i = 0; i < new->nr; i++) {
+		e = sw_set_perf_event(cpu, new->slot[i]);
+		if (e && !sw_pmu_is_on(e))
+			lacks |= 1U << i;
+	}
+	return lacks;
+}
+
+static void sw_set_lacks(unsigned int set, struct sw_set_cpu *p, int cpu,
+			 u32 lacks)
+{
+	struct sw_set *s = &sw_sets.of[set];
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++) {
+		if (!(lacks & (1U << i)))
+			continue;
+		WRITE_ONCE(p->lost, p->lost | 1U << s->slot[i]);
+		if (!xchg(&s->warned[i], true))
+			_stp_warn("stapwatch: set %s: event %s found no counter on CPU %d; its counts are withheld\n",
+				  s->name, s->event[i]->name, cpu);
+	}
+}
+
+/* ---- overflows */
+
+static void sw_set_on_overflow(struct perf_event *event,
+			       struct perf_sample_data *data,
+			       struct pt_regs *regs)
+{
+	struct sw_set_cpu *p = this_cpu_ptr(sw_set_cpus);
+
+	if (!this_cpu_read(sw_cpus.set))
+		return;
+	if (++p->overflows == sw_sets.rules.overflows)
+		sw_set_ask_next();
+}
+
+/**
+ * sw_set_overflow_open - the event whose overflows are counted, on a CPU
+ *
+ * Before those of the sets: of events that software counts perf goes from the
+ * newest to the oldest, so that they have counted what overflows.
+ *
+ * Return: 0, or what perf said.
+ */
+static int sw_set_overflow_open(int cpu)
+{
+	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+	const struct sw_event *ev = sw_sets.rules.event;
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.disabled = 1,
+		.sample_period = sw_sets.rules.period,
+	};
+	struct perf_event *e, *old = READ_ONCE(p->overflow);
+
+	if (!ev || (old && READ_ONCE(old->attach_state) & PERF_ATTACH_CONTEXT))
+		return 0;
+	sw_pmu_describe(ev, &attr);
+	attr.precise_ip = 0;
+	/* as those of the sets: perf keeps to the order of each kind */
+	attr.pinned = 1;
+	e = perf_event_create_kernel_counter(&attr, cpu, NULL,
+					     sw_set_on_overflow, NULL);
+	if (IS_ERR(e))
+		return PTR_ERR(e);
+	/* not around all of that: perf waits for CPUs, and those for the lock */
+	mutex_lock(&p->lock);
+	old = p->overflow;
+	p->overflow = e;
+	mutex_unlock(&p->lock);
+	if (old)
+		perf_event_release_kernel(old);
+	return 0;
+}
+
+/* Nobody switches that CPU any more. */
+static void sw_set_overflow_close(int cpu)
+{
+	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+
+	if (p->overflow)
+		perf_event_release_kernel(p->overflow);
+	p->overflow = NULL;
+}
+
+/* ---- time */
+
+static enum hrtimer_restart sw_set_on_timer(struct hrtimer *timer)
+{
+	sw_set_next();
+	return HRTIMER_NORESTART;
+}
+
+static void sw_set_timer_setup(struct hrtimer *timer,
+			       enum hrtimer_restart (*function)(struct hrtimer *))
+{
+#ifdef STAPCONF_HRTIMER_INIT
+	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	timer->function = function;
+#else
+	hrtimer_setup(timer, function, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_PINNED_HARD);
+#endif
+}
+
+/* ---- the thread */
+
+static void sw_set_begin(struct sw_set_cpu *p)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	p->since = sw_clock_ns();
+	p->last = p->since;
+	p->began = true;
+	local_irq_restore(flags);
+}
+
+/* This CPU's gates: it counts that set, or none.  A handler of ours may be on its way
+ * through a reading only in an interrupt, which has ended here. */
+static void sw_set_gate(unsigned int set)
+{
+	WARN_ON_ONCE(!sw_gate_try(set));
+}
+
+/* The time of this CPU's session is over, or it makes a pause. */
+static void sw_set_pause(struct sw_set_cpu *p)
+{
+	struct sw_cpu *c;
+	unsigned long flags;
+	u64 now;
+
+	if (!p->began)
+		return;
+	sw_set_gate(0);
+	local_irq_save(flags);
+	c = this_cpu_ptr(&sw_cpus);
+	WRITE_ONCE(c->gate_seq, c->gate_seq + 1);
+	/* with sw_set_sum() */
+	smp_wmb();
+	now = sw_clock_ns();
+	sw_set_charge_at(p, c, now);
+	p->session += sw_set_since(p->since, now);
+	p->began = false;
+	smp_store_release(&c->gate_seq, c->gate_seq + 1);
+	local_irq_restore(flags);
+}
+
+/* It may be asked to go on to another set at once. */
+static void sw_set_arrive(struct sw_set_cpu *p, unsigned int set)
+{
+	u64 ns = READ_ONCE(sw_sets.rules.cpu_ns);
+	unsigned long flags;
+
+	local_irq_save(flags);
+	if (READ_ONCE(p->to) == set) {
+		p->runs[set]++;
+		p->overflows = 0;
+		sw_set_gate(set);
+		ns = ns ? max(ns, sw_set_pause_left(p, p->last)) : 0;
+		p->until = ns ? p->last + ns : 0;
+		if (ns)
+			hrtimer_start(&p->timer, ns_to_ktime(ns),
+				      HRTIMER_MODE_REL_PINNED_HARD);
+	}
+	local_irq_restore(flags);
+}
+
+/* Are its counters there?  Who opens them says when, by then; and perhaps while we
+ * look. */
+static bool sw_set_can_turn_on(struct sw_set_cpu *p, unsigned int set, int cpu)
+{
+	if (!set)
+		return false;
+	WRITE_ONCE(p->blocked, true);
+	/* with sw_set_filled() */
+	smp_mb();
+	if (!sw_set_is_there(set, cpu))
+		return false;
+	WRITE_ONCE(p->blocked, false);
+	return true;
+}
+
+/* SET's events count from now on, and no others; 0: none. */
+static void sw_set_turn(struct sw_set_cpu *p, unsigned int set, int cpu)
+{
+	u32 lacks;
+
+	if (p->overflow)
+		perf_event_disable(p->overflow);
+	if (!sw_set_can_turn_on(p, set, cpu))
+		set = 0;
+	/* who has asked for another one may have changed its mind */
+	lacks = set == p->on ? 0 : sw_set_exchange(p->on, set, cpu);
+	if (lacks)
+		sw_set_lacks(set, p, cpu, lacks);
+	if (p->overflow && set) {
+		/* which begins anew by that */
+		perf_event_period(p->overflow, sw_sets.rules.period);
+		perf_event_enable(p->overflow);
+	}
+	p->on = set;
+}
+
+/* A set that is there no more gives its turn to the next one. */
+static unsigned int sw_set_wanted(struct sw_set_cpu *p)
+{
+	unsigned int to = READ_ONCE(p->to), other;
+
+	if (to && sw_set_state(to) == SW_SET_OPEN)
+		return to;
+	other = sw_set_after(to);
+	return cmpxchg(&p->to, to, other) == to ? other : READ_ONCE(p->to);
+}
+
+/*
+ * Wait until this CPU may switch again.  Who parks or stops the thread wakes it up.
+ * Return: is the pause over?
+ */
+static bool sw_set_make_pause(struct sw_set_cpu *p)
+{
+	u64 left = sw_set_pause_left(p, sw_clock_ns());
+	ktime_t wait = ns_to_ktime(left);
+
+	if (!left)
+		return true;
+	/* what is asked for from now on is looked at when this is over */
+	WRITE_ONCE(p->pausing, true);
+	set_current_state(TASK_IDLE);
+	if (!kthread_should_stop() && !kthread_should_park())
+		schedule_hrtimeout(&wait, HRTIMER_MODE_REL);
+	__set_current_state(TASK_RUNNING);
+	/* on this CPU, as sw_set_on_ask(): what did not wake us up is seen below */
+	WRITE_ONCE(p->pausing, false);
+	return !sw_set_pause_left(p, sw_clock_ns());
+}
+
+/*
+ * A switch that began THEN is over.  It took the thread at least as long as the one
+ * before with its going to sleep and waking up, which the scheduler has charged by now.
+ */
+static void sw_set_took(struct sw_set_cpu *p, u64 then)
+{
+	u64 now = sw_clock_ns(), ran = current->se.sum_exec_runtime;
+	u64 took = max(sw_set_since(then, now), ran - p->ran);
+
+	p->ran = ran;
+	WRITE_ONCE(p->earliest,
+		   now + min_t(u64, SW_SET_PAUSE * took, SW_SET_LONGEST_PAUSE));
+}
+
+static void sw_set_thread_run(unsigned int cpu)
+{
+	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+	unsigned int to;
+	u64 then;
+
+	if (!sw_set_make_pause(p))
+		return;
+	mutex_lock(&p->lock);
+	then = sw_clock_ns();
+	if (!p->down && !p->began)
+		sw_set_begin(p);
+	to = p->down || p->blocked ? 0 : sw_set_wanted(p);
+	if (p->on != to || per_cpu(sw_cpus, cpu).set != to) {
+		if (per_cpu(sw_cpus, cpu).set)
+			sw_set_gate(0);
+		sw_set_turn(p, to, cpu);
+		sw_set_took(p, then);
+		if (to && p->on == to)
+			sw_set_arrive(p, to);
+	}
+	mutex_unlock(&p->lock);
+}
+
+/* Preemption is off. */
+static int sw_set_thread_should_run(unsigned int cpu)
+{
+	const struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+	unsigned int to = READ_ONCE(p->to);
+
+	if (!READ_ONCE(sw_sets.running) || READ_ONCE(p->down) ||
+	    !sw_cpu_is_chosen(cpu))
+		return false;
+	if (!p->began)
+		return true;
+	if (READ_ONCE(p->blocked))
+		return false;
+	return to != p->on || to != per_cpu(sw_cpus, cpu).set ||
+	       (to && sw_set_state(to) != SW_SET_OPEN);
+}
+
+/*
+ * A thread that has never run yet has an ordinary thread's priority, and would wait for
+ * its first turn while the program runs that is to be counted.
+ */
+static void sw_set_threads_hurry(void)
+{
+	int cpu;
+
+	cpus_read_lock();
+	for_each_online_cpu(cpu)
+		if (per_cpu(sw_set_tasks, cpu))
+			sched_set_fifo_low(per_cpu(sw_set_tasks, cpu));
+	cpus_read_unlock();
+}
+
+/* Of a CPU that comes later. */
+static void sw_set_thread_setup(unsigned int cpu)
+{
+	sched_set_fifo_low(current);
+}
+
+/* The session is over.  Where the CPU is off it has paused already. */
+static void sw_set_thread_cleanup(unsigned int cpu, bool online)
+{
+	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+
+	mutex_lock(&p->lock);
+	if (online)
+		sw_set_pause(p);
+	mutex_unlock(&p->lock);
+}
+
+static struct smp_hotplug_thread sw_set_threads = {
+	.store = &sw_set_tasks,
+	.thread_should_run = sw_set_thread_should_run,
+	.thread_fn = sw_set_thread_run,
+	.setup = sw_set_thread_setup,
+	.cleanup = sw_set_thread_cleanup,
+	.thread_comm = "stapwatch/%u",
+};
+
+/* Have a CPU's thread look what there is to do. */
+static void sw_set_wake(int cpu)
+{
+	struct task_struct *task = per_cpu(sw_set_tasks, cpu);
+
+	if (task)
+		wake_up_process(task);
+}
+
+/* ---- CPUs that come and go */
+
+static int sw_set_cpu_up(unsigned int cpu)
+{
+	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+
+	mutex_lock(&p->lock);
+	p->down = false;
+	mutex_unlock(&p->lock);
+	sw_set_wake(cpu);
+	return 0;
+}
+
+/* While perf still has the counters: they go after this. */
+static int sw_set_cpu_down(unsigned int cpu)
+{
+	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+
+	mutex_lock(&p->lock);
+	sw_set_pause(p);
+	sw_set_turn(p, 0, cpu);
+	p->down = true;
+	hrtimer_cancel(&p->timer);
+	hrtimer_cancel(&p->of_thread);
+	mutex_unlock(&p->lock);
+	return 0;
+}
+
+/* Counters are opened on CPUs that have come (count/hotplug.h): before and after. */
+static void sw_set_filled(bool done)
+{
+	struct sw_set_cpu *p;
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		p = per_cpu_ptr(sw_set_cpus, cpu);
+		if (!done && !READ_ONCE(p->down)) {
+			sw_set_overflow_open(cpu);
+		} else if (done) {
+			/* with sw_set_can_turn_on(): it sees them, or we what it waits for */
+			smp_mb();
+			WRITE_ONCE(p->blocked, false);
+			sw_set_wake(cpu);
+		}
+	}
+}
+
+#endif

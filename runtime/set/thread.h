@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sets and threads: which set counted while a watched thread ran; and sets that go
+ * by the thread's own time.
+ *
+ * A difference of two readings of a thread is of one set's time if the same set
+ * counted whenever the thread ran in between.  `spans' counts how often that was
+ * not so; and the first reading behind it is withheld, as behind a hole.
+ *
+ * By pmu_switch_every("thread:1ms") a thread has a set of its own,
+ * with which it goes on wherever it comes to run, until its time for that is over.
+ * Perf events are turned on in a place that sleeps, so a CPU that counts another
+ * set when the thread comes has to let its own thread run first.  What is counted
+ * up to then is no set's, and is not of the thread's time for it.
+ *
+ *   sw_set_on_switch()		tracepoint sched_switch, in any order with
+ *				vthread.h's
+ *   sw_set_on_thread_timer(), sw_set_on_taken_in()
+ *				hard interrupt
+ *   sw_set_taken_in()		any context, NMI included
+ */
+#ifndef STAPWATCH_SET_THREAD_H
+#define STAPWATCH_SET_THREAD_H
+
+#include "base/clock.h"
+#include "base/hooks.h"
+#include "count/cpu.h"
+#include "count/pmu.h"
+#include "count/table.h"
+#include "count/vthread.h"
+#include "set/cpu.h"
+#include "set/set.h"
+#include <linux/hrtimer.h>
+#include <linux/irq_work.h>
+#include <linux/sched.h>
+#include <trace/events/sched.h>
+
+static void sw_set_thread_out(struct sw_cpu *c, struct sw_set_cpu *p,
+			      struct sw_thread *t, u64 now)
+{
+	struct sw_thread_set *s = sw_thread_set(t);
+	u32 changes = c->set_gen - t->set_gen;
+
+	if (c->set && c->set == s->set && !changes)
+		s->used += sw_set_since(p->thread_in, now);
+	s->spans += changes;
+	s->with = changes ? 0 : c->set;
+	t->set_gen = c->set_gen;
+}
+
+static void sw_set_thread_in(struct sw_cpu *c, struct sw_set_cpu *p,
+			     struct sw_thread *t, u64 now)
+{
+	u64 ns = READ_ONCE(sw_sets.rules.thread_ns), left;
+	struct sw_thread_set *s = sw_thread_set(t);
+
+	t->set_gen = c->set_gen;
+	if (s->with != c->set) {
+		s->spans++;
+		t->lost |= sw_pmu.in_sets;
+	}
+	p->thread_in = now;
+	if (!ns)
+		return;
+	if (!s->set || sw_set_state(s->set) != SW_SET_OPEN) {
+		s->set = READ_ONCE(p->to);
+		s->used = 0;
+	}
+	if (!s->set)
+		return;
+	left = sw_set_pause_left(p, now);
+	if (s->set != c->set && left) {
+		/* not yet; the timer will see to it */
+	} else if (s->set != c->set || s->set != p->to) {
+		sw_set_leave_for(p, c, s->set);
+		irq_work_queue(&p->ask);
+		return;
+	} else {
+		left = max(left, sw_set_since(s->used, ns));
+	}
+	hrtimer_start(&p->of_thread, ns_to_ktime(left),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+static void
+sw_set_on_switch(void *data, bool preempt, struct task_struct *prev,
+		 struct task_struct *next, unsigned int prev_state)
+{
+	struct sw_thread *out, *in;
+	struct sw_set_cpu *p;
+	struct sw_cpu *c;
+	u64 now;
+
+	if (!READ_ONCE(sw_sets.running))
+		return;
+	out = sw_table_find(&sw_threads, prev);
+	in = sw_table_find(&sw_threads, next);
+	if (likely(!out && !in))
+		return;
+	c = this_cpu_ptr(&sw_cpus);
+	p = this_cpu_ptr(sw_set_cpus);
+	now = sw_clock_ns();
+	if (out)
+		sw_set_thread_out(c, p, out, now);
+	if (in)
+		sw_set_thread_in(c, p, in, now);
+}
+
+/* A timer that is of a thread which has gone, or of a set which has, finds that out:
+ * so nobody has to cancel it, which a switch has no time for. */
+static enum hrtimer_restart sw_set_on_thread_timer(struct hrtimer *timer)
+{
+	struct sw_cpu *c = this_cpu_ptr(&sw_cpus);
+	struct sw_set_cpu *p = this_cpu_ptr(sw_set_cpus);
+	u64 ns = READ_ONCE(sw_sets.rules.thread_ns), used;
+	struct sw_thread *t = c->cur;
+	struct sw_thread_set *s = t ? sw_thread_set(t) : NULL;
+
+	if (!READ_ONCE(sw_sets.running) || !s || t->task != current ||
+	    !c->set || !s->set || t->set_gen != c->set_gen)
+		return HRTIMER_NORESTART;
+	if (s->set != c->set) {
+		sw_set_leave_for(p, c, s->set);
+		sw_set_on_ask(NULL);
+		return HRTIMER_NORESTART;
+	}
+	used = s->used + sw_set_since(p->thread_in, sw_clock_ns());
+	if (used < ns) {
+		hrtimer_forward_now(timer, ns_to_ktime(ns - used));
+		return HRTIMER_RESTART;
+	}
+	s->used = 0;
+	p->thread_in = sw_clock_ns();
+	sw_set_next();
+	return HRTIMER_NORESTART;
+}
+
+/* In hard interrupt: the thread that runs has just come to be watched. */
+static void sw_set_on_taken_in(struct irq_work *work)
+{
+	struct sw_cpu *c = this_cpu_ptr(&sw_cpus);
+	struct sw_thread *t = c->cur;
+	struct sw_thread_set *s = t ? sw_thread_set(t) : NULL;
+
+	if (!READ_ONCE(sw_sets.running) || !s || s->set)
+		return;
+	s->with = t->set_gen == c->set_gen ? c->set : 0;
+	sw_set_thread_in(c, this_cpu_ptr(sw_set_cpus), t, sw_clock_ns());
+}
+
+/* Its time begins now, not when it comes in the next time. */
+static void sw_set_taken_in(void)
+{
+	if (READ_ONCE(sw_sets.rules.thread_ns) && READ_ONCE(sw_sets.running))
+		irq_work_queue(&this_cpu_ptr(sw_set_cpus)->taken_in);
+}
+
+static void __maybe_unused sw_set_check_callback(void)
+{
+	check_trace_callback_type_sched_switch(sw_set_on_switch);
+}
+
+static struct sw_hook sw_set_hooks[] = {
+	{ "sched_switch", sw_set_on_switch },
+};
+
+#endif

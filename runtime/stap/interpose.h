@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What stands between SystemTap and perf.
+ *
+ * The macros at the end take the place of functions that SystemTap's code, which
+ * comes behind all of this, calls in module init and module exit.  A perf probe
+ * that is an anchor is handed to anchor.h.  Every other one that has a handler is
+ * one that the script samples: it gets sw_overflow() before SystemTap's handler.
+ *
+ * Who may run what, against whom: all of it is sleepable.
+ */
+#ifndef STAPWATCH_STAP_INTERPOSE_H
+#define STAPWATCH_STAP_INTERPOSE_H
+
+#include "base/session.h"
+#include "count/elapsed.h"
+#include "count/pmu.h"
+#include "sample/sampler.h"
+#include "set/open.h"
+#include "stap/anchor.h"
+#include "stap/errors.h"
+#include "stap/parts.h"
+#include "watch/fold.h"
+#include "watch/session.h"
+
+#define SW_ANCHOR_MAGIC 0x57ULL
+
+/* A perf event's types: its config is that number, and what that event is, and
+ * how often it is sampled, comes in place of what SystemTap says; */
+#define SW_SAMPLING_NATIVE 0x57000000
+/* or its config is the number of an event of the table. */
+#define SW_SAMPLING_TABLE 0x57000001
+
+/* What a perf probe that is no anchor samples. */
+static const struct sw_event *sw_sampled(const struct perf_event_attr *attr)
+{
+	static const struct sw_event other = { .name = "of that perf probe" };
+	unsigned int i;
+
+	if (attr->type == SW_SAMPLING_NATIVE)
+		return attr->config < SW_MAX_NATIVES &&
+		       sw_natives[attr->config].name ?
+		       &sw_natives[attr->config] : NULL;
+	if (attr->type == SW_SAMPLING_TABLE)
+		return attr->config < SW_NR_EVENTS ?
+		       &sw_events[attr->config] : NULL;
+	for (i = 0; i < SW_NR_EVENTS; i++)
+		if (sw_events[i].type == attr->type && !sw_events[i].flags &&
+		    sw_events[i].config == attr->config && i != SW_EV_tsc)
+			return &sw_events[i];
+	return &other;
+}
+
+/*
+ * A perf probe that samples.  Between perf and SystemTap's handler stands
+ * sw_overflow(); and the type may be a number that stands for an event of the
+ * table or of the script's own.
+ */
+static struct perf_event *
+sw_sampling_create(const struct perf_event_attr *given, int cpu,
+		   struct task_struct *task, perf_overflow_handler_t handler,
+		   unsigned int uses)
+{
+	const struct sw_event *ev = sw_sampled(given);
+	struct perf_event_attr attr = *given;
+	struct sw_sampler *s;
+	struct perf_event *e;
+	int rc;
+
+	if (!ev)
+		return ERR_PTR(-EINVAL);
+	if (attr.type == SW_SAMPLING_NATIVE) {
+		attr.sample_type = ev->sample_type;
+		attr.freq = ev->period < 0;
+		attr.sample_period = abs(ev->period);
+	}
+	if (attr.type == SW_SAMPLING_NATIVE || attr.type == SW_SAMPLING_TABLE)
+		sw_pmu_describe(ev, &attr);
+	rc = sw_profile.begun ? 0 : sw_profile_begin(uses);
+	if (rc)
+		return ERR_PTR(rc);
+	s = sw_sampler_of(given);
+	if (!s && sw_profile.nr == SW_MAX_SAMPLERS) {
+		_stp_error("stapwatch: a script can have at most %d probes that sample\n",
+			   SW_MAX_SAMPLERS);
+		return ERR_PTR(-E2BIG);
+	}
+	if (!s)
+		s = sw_sampler_new(given, &attr, ev->name, ev->flags,
+				   ev->random, handler);
+	sw_sampler_describe(&attr);
+	e = sw_sampler_create(s, &attr, cpu, task,
+			      given->type == SW_SAMPLING_TABLE &&
+			      attr.type != PERF_TYPE_SOFTWARE);
+	/* the CPU has just gone offline; SystemTap has none of such */
+	if (PTR_ERR_OR_ZERO(e) == -ENODEV && !task &&
+	    (attr.type == PERF_TYPE_SOFTWARE || !cpu_online(cpu)))
+		return NULL;
+	if (IS_ERR(e))
+		sw_sampling_failed(ev, PTR_ERR(e));
+	return e;
+}
+
+static bool sw_is_sampler(const struct perf_event *e)
+{
+	return !IS_ERR_OR_NULL(e) && e->overflow_handler == sw_overflow;
+}
+
+static struct perf_event *
+sw_samples_create(const struct perf_event_attr *given, int cpu,
+		  struct task_struct *task, perf_overflow_handler_t handler,
+		  unsigned int uses)
+{
+	struct perf_event *e;
+
+	mutex_lock(&sw_profile.lock);
+	e = sw_sampling_create(given, cpu, task, handler, uses);
+	if (sw_is_sampler(e))
+		sw_profile.open++;
+	mutex_unlock(&sw_profile.lock);
+	return e;
+}
+
+static void sw_samples_release(struct perf_event *e)
+{
+	bool last;
+
+	if (!sw_is_sampler(e))
+		return;
+	mutex_lock(&sw_profile.lock);
+	last = !--sw_profile.open;
+	mutex_unlock(&sw_profile.lock);
+	/* end probes ask for the images */
+	if (last && !sw_is_running())
+		sw_trace_catch_up();
+}
+
+static const struct sw_samples_part sw_samples_part = {
+	.create = sw_samples_create,
+	.release = sw_samples_release,
+	.end = sw_profile_end,
+};
+
+static const struct sw_sets_part sw_sets_part = {
+	.begin = sw_anchor_sets,
+	.fit = sw_sets_try,
+	.ready = sw_sets_ready,
+	.end = sw_sets_end,
+};
+
+static const struct sw_watch_part sw_watch_part = {
+	.on_switch = SW_SWITCH_CALLBACK(sw_watch_on_switch),
+	.start = sw_watch_start,
+	.take = sw_watch_take,
+	.stop = sw_watch_stop,
+	.end = sw_watch_end,
+};
+
+/**
+ * sw_perf_create - what SystemTap calls as perf_event_create_kernel_counter()
+ * @probes: how many perf probes the module has, and events that its sets may have
+ * @anchors: how many of them are anchors
+ * @threads: SW_READS_..., what the script makes of threads' counts
+ * @uses: what the script does with samples
+ */
+static struct perf_event *
+sw_perf_create(struct perf_event_attr *attr, int cpu, struct task_struct *task,
+	       perf_overflow_handler_t handler, void *context,
+	       unsigned int probes, unsigned int anchors, unsigned int threads,
+	       unsigned int uses)
+{
+	if ((attr->sample_period >> 56) == SW_ANCHOR_MAGIC)
+		return sw_anchor_open(attr, cpu, probes, anchors, threads);
+	/* a counter("name") has no handler; and as SystemTap has none of a CPU
+	 * that is offline */
+	if (handler && !context && !task && !sw_cpu_is_chosen(cpu))
+		return NULL;
+	if (handler && !context && sw_parts.samples)
+		return sw_parts.samples->create(attr, cpu, task, handler, uses);
+	return perf_event_create_kernel_counter(attr, cpu, task, handler,
+						context);
+}
+
+/**
+ * sw_perf_release - what SystemTap calls as perf_event_release_kernel()
+ */
+static int sw_perf_release(struct perf_event *e)
+{
+	sw_anchor_close(e);
+	if (sw_parts.samples)
+		sw_parts.samples->release(e);
+	return perf_event_release_kernel(e);
+}
+
+static void sw_samples_end(void)
+{
+	if (sw_parts.samples)
+		sw_parts.samples->end();
+}
+
+/*
+ * A stap that no longer calls these two would make modules that count nothing.
+ * Each macro, where it is expanded, defines the symbol that an anchor's handler
+ * asks for here, so that the build then fails with its name.
+ */
+extern const char stapwatch_needs_a_stap_that_calls_perf_event_create_kernel_counter[];
+extern const char stapwatch_needs_a_stap_that_calls_perf_event_release_kernel[];
+#define SW_ASK_FOR_PROOF() do {						\
+	static const char *const proof_[] __used = {			\
+		stapwatch_needs_a_stap_that_calls_perf_event_create_kernel_counter, \
+		stapwatch_needs_a_stap_that_calls_perf_event_release_kernel, \
+	};								\
+} while (0)
+
+#define SW_PROVE(function)						\
+	asm volatile(".set stapwatch_needs_a_stap_that_calls_" #function ", 0")
+
+/*
+ * How many perf probes the module has, which SystemTap's C tells only behind the
+ * place where it registers kretprobes: a symbol that is the number.  Weak, for who
+ * has none.
+ */
+extern const char stapwatch_perf_probes[] __weak;
+static const char *sw_nr_perf_probes = stapwatch_perf_probes;
+
+#define SW_TELL_PERF_PROBES()						\
+	asm volatile(".weak stapwatch_perf_probes\n"			\
+		     ".set stapwatch_perf_probes, %c0"			\
+		     : : "i" (ARRAY_SIZE(stap_perf_probes)))
+
+static unsigned int __maybe_unused sw_perf_probes(void)
+{
+	/* from where it stands: an address so low is out of an instruction's
+	 * reach */
+	return (unsigned long)READ_ONCE(sw_nr_perf_probes);
+}
+
+/*
+ * The functions that read threads' counts, and those that read elapsed counts,
+ * define these anew when a script uses them.  SystemTap writes the functions
+ * that a script uses before it includes the files that the macros change.
+ */
+#define SW_HAS_THREADS 0
+#define SW_HAS_WATCH 0
+#define SW_HAS_DEAD 0
+#define SW_HAS_SETS 0
+#define SW_HAS_ELAPSED_CPU 0
+#define SW_HAS_ELAPSED_THREAD 0
+#define SW_HAS_SAMPLES 0
+#define SW_HAS_KSTACKS 0
+#define SW_HAS_USTACKS 0
+#define SW_HAS_TRACE 0
+#define SW_HAS_BRANCHES 0
+#define SW_HAS_LATENCY 0
+#define SW_HAS_IMAGES 0
+#define SW_HAS_UNWOUND 0
+#define SW_USES_OF_SAMPLES						\
+	(SW_HAS_KSTACKS * SW_KSTACKS | SW_HAS_USTACKS * SW_USTACKS |	\
+	 SW_HAS_TRACE * SW_TRACES | SW_HAS_BRANCHES * SW_BRANCHES |	\
+	 SW_HAS_LATENCY * SW_LATENCIES | SW_HAS_IMAGES * SW_IMAGES |	\
+	 SW_HAS_UNWOUND * SW_UNWOUND)
+
+#define SW_USES_OF_THREADS						\
+	(SW_HAS_THREADS * SW_READS_THREADS |				\
+	 SW_HAS_WATCH * (SW_READS_THREADS | SW_WATCHES_THREADS) |	\
+	 SW_HAS_DEAD * SW_READS_THE_DEAD)
+
+/* Constants decide, so that what is not pointed to is not compiled. */
+#define SW_POINT_TO_PARTS() do {					\
+	sw_parts.sets = SW_HAS_SETS ? &sw_sets_part : NULL;		\
+	sw_parts.watch = SW_USES_OF_THREADS & SW_WATCHES_THREADS ?	\
+			 &sw_watch_part : NULL;				\
+	sw_parts.samples = SW_HAS_SAMPLES || SW_USES_OF_SAMPLES ?	\
+			   &sw_samples_part : NULL;			\
+} while (0)
+
+/* Begin probes may have declared what no anchor came for. */
+#undef SW_WATCH_END
+#define SW_WATCH_END() do { SW_POINT_TO_PARTS(); sw_others_end(); } while (0)
+#undef SW_PROFILE_END
+#define SW_PROFILE_END() sw_samples_end()
+
+/* How many of SystemTap's perf probes are anchors. */
+#define SW_COUNT_ANCHORS(probes) ({					\
+	unsigned int anchors_ = 0, probe_;				\
+									\
+	for (probe_ = 0; probe_ < ARRAY_SIZE(probes); probe_++)		\
+		anchors_ += (probes)[probe_].attr.sample_period >> 56 == \
+			    SW_ANCHOR_MAGIC;				\
+	anchors_; })
+
+#define perf_event_create_kernel_counter(attr, cpu, task, handler, data) ({ \
+	struct perf_event *e_;						\
+									\
+	SW_PROVE(perf_event_create_kernel_counter);			\
+	SW_TELL_PERF_PROBES();						\
+	SW_POINT_TO_PARTS();						\
+	sw_profile.busy_offset = offsetof(struct context, busy);	\
+	sw_trace.chan = &_stp_relay_data.rchan;				\
+	sw_trace.overwrite = &_stp_relay_data.overwrite_flag;		\
+	e_ = sw_perf_create(attr, cpu, task, handler, data,		\
+			    ARRAY_SIZE(stap_perf_probes) +		\
+			    SW_HAS_SETS * SW_MAX_SLOTS,			\
+			    SW_COUNT_ANCHORS(stap_perf_probes),		\
+			    SW_USES_OF_THREADS, SW_USES_OF_SAMPLES);	\
+	sw_state_running = STAP_SESSION_RUNNING;			\
+	/* who finds sw_state finds sw_state_running: sw_is_running() */ \
+	smp_store_release(&sw_state, session_state());			\
+	if (sw_session.failed)						\
+		atomic_set(session_state(), STAP_SESSION_ERROR);	\
+	e_; })
+
+#define perf_event_release_kernel(event) ({				\
+	SW_PROVE(perf_event_release_kernel);				\
+	sw_perf_release(event); })
+
+#define register_kretprobe(rp)						\
+	sw_register_kretprobe(rp, SW_HAS_ELAPSED_CPU * SW_USES_CPU |	\
+			      SW_HAS_ELAPSED_THREAD * SW_USES_THREAD,	\
+			      sw_perf_probes() + SW_HAS_SETS * SW_MAX_SLOTS)
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The trace of a profile: the one definition, for the probe module that writes
+ * it and for who reads it.
+ *
+ * A trace is a stream of records, each a struct sw_trace_record and what its
+ * type says, in the byte order of the machine that wrote it, at any place of the
+ * stream: what a script prints besides may stand between records, and a reader
+ * goes on at the next mark.  Sizes are multiples of eight; text is ended by a 0
+ * and filled up with more.  SW_TRACE_HEAD comes first.  Each CPU numbers its
+ * records one after the other, so a gap tells how many are missing.
+ *
+ * Records of several CPUs are not in the order of time; what follows a
+ * SW_TRACE_ROUND is not older than that round's time.  A stack may come after
+ * samples that name it.  At the end each CPU has a SW_TRACE_END, whose counts
+ * add up: taken = written + lost, whatever the reason.  A stream without them was
+ * cut off.
+ */
+#ifndef STAPWATCH_TRACE_ABI_H
+#define STAPWATCH_TRACE_ABI_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
+#include <stdint.h>
+#endif
+
+#define SW_TRACE_MARK 0xf7545753u	/* no text in UTF-8 */
+#define SW_TRACE_VERSION 1
+#define SW_TRACE_MAX_SIZE 65536		/* of a record */
+
+enum sw_trace_type {
+	SW_TRACE_HEAD = 1,
+	SW_TRACE_EVENT,		/* before samples of it */
+	SW_TRACE_COUNT,		/* the name of a count that samples carry */
+	SW_TRACE_SAMPLE,
+	SW_TRACE_STACK,
+	SW_TRACE_COMM,
+	SW_TRACE_FORK,
+	SW_TRACE_EXIT,
+	SW_TRACE_MMAP,
+	SW_TRACE_MODULE,
+	SW_TRACE_ROUND,
+	SW_TRACE_END,
+};
+
+struct sw_trace_record {
+	uint32_t mark;			/* SW_TRACE_MARK */
+	uint16_t type;
+	uint16_t cpu;			/* who wrote it */
+	uint32_t size;			/* with this header */
+	uint32_t seq;			/* from 0, for each CPU; wraps */
+	uint64_t time;			/* ns, one clock for all CPUs */
+};
+
+#define SW_TRACE_BUILD_ID 20		/* shorter ones end in zeros */
+
+struct sw_trace_head {
+	struct sw_trace_record r;
+	uint32_t version;		/* SW_TRACE_VERSION */
+	uint32_t size;			/* of this structure, without release */
+	uint32_t machine;		/* ELF's e_machine */
+	uint32_t page_size;
+	uint32_t nr_cpus;		/* the highest number, plus 1 */
+	uint32_t pad;
+	uint64_t session;		/* another one for each trace */
+	uint64_t realtime;		/* ns since 1970, at r.time */
+	uint64_t stext;			/* address of _stext; 0: not known */
+	uint8_t build_id[SW_TRACE_BUILD_ID]; /* the kernel's; 0: not known */
+	uint32_t pad2;
+	char release[];			/* the kernel's */
+};
+
+#define SW_TRACE_EVENT_HZ 1		/* `every' is samples a second */
+
+struct sw_trace_event {
+	struct sw_trace_record r;
+	uint32_t event;			/* its number, from 0 */
+	uint32_t flags;
+	uint64_t every;			/* events or, by flag, a second */
+	char name[];
+};
+
+struct sw_trace_count {
+	struct sw_trace_record r;
+	uint32_t count;			/* its number, from 0 */
+	uint32_t pad;
+	char name[];
+};
+
+/* Who was interrupted */
+#define SW_TRACE_USER 1			/* else the kernel */
+#define SW_TRACE_EXACT_IP 2		/* the PMU's own, without skid */
+#define SW_TRACE_NMI 4
+#define SW_TRACE_NO_KSTACK 8		/* asked for, but the table was full */
+#define SW_TRACE_NO_USTACK 16
+
+/*
+ * What follows a sample, each 8 bytes, in this order; then its counts: what
+ * that CPU counted since the sample before of the same event there, all ones
+ * where there is no value; then its branches.
+ */
+#define SW_TRACE_HAS_ADDR 1
+#define SW_TRACE_HAS_LATENCY 2		/* perf's weight */
+#define SW_TRACE_HAS_DATA_SRC 4		/* union perf_mem_data_src */
+
+struct sw_trace_sample {
+	struct sw_trace_record r;
+	uint32_t pid;			/* thread group; 0: idle */
+	uint32_t tid;
+	uint64_t ip;
+	uint64_t period;		/* events since the sample before */
+	uint16_t event;
+	uint16_t flags;			/* SW_TRACE_USER ... */
+	uint16_t has;			/* SW_TRACE_HAS_... */
+	uint8_t nr_counts;		/* then these, by number */
+	uint8_t nr_branches;		/* then these, newest first */
+	uint32_t kstack;		/* a stack's number; 0: none */
+	uint32_t ustack;
+	uint64_t more[];
+};
+
+struct sw_trace_branch {
+	uint64_t from;
+	uint64_t to;
+	uint64_t flags;			/* as perf_branch_entry's */
+};
+
+#define SW_TRACE_STACK_USER 1
+#define SW_TRACE_STACK_CUT 2		/* there were more callers */
+
+struct sw_trace_stack {
+	struct sw_trace_record r;
+	uint32_t stack;			/* its number, from 1 */
+	uint32_t flags;
+	uint32_t nr;
+	uint32_t pad;
+	uint64_t ip[];			/* innermost first: where it is, and
+					 * then return addresses */
+};
+
+#define SW_TRACE_COMM_EXEC 1		/* a new program: maps are gone */
+
+struct sw_trace_comm {
+	struct sw_trace_record r;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t flags;
+	uint32_t pad;
+	char comm[16];
+};
+
+/* A thread (pid == parent_pid), or a process, which has its parent's maps. */
+struct sw_trace_fork {
+	struct sw_trace_record r;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t parent_pid;
+	uint32_t parent_tid;
+};
+
+struct sw_trace_exit {
+	struct sw_trace_record r;
+	uint32_t pid;
+	uint32_t tid;
+};
+
+#define SW_TRACE_MMAP_BUILD_ID 1
+#define SW_TRACE_MMAP_DELETED 2		/* the file had no name any more */
+#define SW_TRACE_MMAP_START 4		/* was there when the trace began */
+
+/* Executable memory; without a file its path is empty, or [vdso] and such. */
+struct sw_trace_mmap {
+	struct sw_trace_record r;
+	uint32_t pid;
+	uint32_t tid;
+	uint64_t addr;
+	uint64_t len;
+	uint64_t offset;		/* in the file, bytes */
+	uint64_t inode;
+	uint32_t dev_major;
+	uint32_t dev_minor;
+	uint32_t mnt_ns;		/* the mount namespace's inode number */
+	uint32_t flags;
+	uint8_t build_id[SW_TRACE_BUILD_ID];
+	uint32_t pad;
+	char path[];
+};
+
+#define SW_TRACE_MODULE_BUILD_ID 1
+#define SW_TRACE_MODULE_SECTIONS 2	/* it ends in them */
+#define SW_TRACE_SECTIONS 8
+
+/* Where a part of a module's file is loaded; without a name: there is none. */
+struct sw_trace_section {
+	uint64_t addr;
+	char name[24];
+};
+
+struct sw_trace_module {
+	struct sw_trace_record r;
+	uint64_t addr;			/* of its text */
+	uint64_t len;
+	uint8_t build_id[SW_TRACE_BUILD_ID];
+	uint32_t flags;
+	char name[];			/* and then its sections */
+};
+
+struct sw_trace_round {
+	struct sw_trace_record r;
+	uint64_t oldest;		/* what follows is not older */
+};
+
+/* All since the trace began, of the CPU r.cpu. */
+struct sw_trace_end {
+	struct sw_trace_record r;
+	uint64_t taken;			/* samples: taken = written + lost_* */
+	uint64_t written;
+	uint64_t lost_full;		/* the buffer was full */
+	uint64_t lost_nested;		/* within the writing of another */
+	uint64_t lost_skipped;		/* SystemTap ran no handler */
+	uint64_t no_stack;		/* written without: table was full */
+	uint64_t other_lost;		/* records that are not samples */
+};
+
+#endif

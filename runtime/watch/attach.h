@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who belongs to what: threads that are asked for, that are born, that have gone.
+ *
+ * A thread of another CPU gets its entry here and now, and counts from when that CPU
+ * has looked (fold.h).  A child gets its entry from its parent, within fork() and
+ * before anything can run it, so it is counted from its first instruction on.
+ *
+ * What never ran, or had ended before it was asked for, has an entry that no last
+ * switch takes away.  It goes before the task_struct does, by the tracepoint
+ * sched_process_free: nobody can find the task any more then, and who had found it
+ * is done, since an RCU grace period lies in between.
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_process_watch(), sw_thread_watch(), _unwatch()	any context but NMI;
+ *			interrupts are off meanwhile, for as many threads as the
+ *			process has, at most as many as the table takes
+ *   sw_watch_on_new()	the parent, in fork()
+ *   sw_watch_on_free()	softirqs, processes
+ *   sw_watch_wants_current()	any context, NMI included
+ *   sw_watch_wants_sample()	an overflow on its CPU, NMI included
+ *   sw_entry_get()	in place of sw_table_insert() for current: any context, NMI
+ *			included, c->busy held
+ *   sw_target_open(), _close(), _get(), sw_watch_add()	the holder of sw_watch.lock
+ *   sw_target_take_*()	sleepable, when all anchors are there
+ */
+#ifndef STAPWATCH_WATCH_ATTACH_H
+#define STAPWATCH_WATCH_ATTACH_H
+
+#include "base/clock.h"
+#include "base/kernel.h"
+#include "count/vthread.h"
+#include "watch/fold.h"
+#include "watch/state.h"
+#include <linux/err.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
+#include <linux/string.h>
+#include <trace/events/sched.h>
+#include <trace/events/task.h>
+
+/* ---- entries */
+
+static void sw_watched_begin(struct sw_watched *w)
+{
+	/* with who reads what was here before */
+	sw_watched_change(w);
+	memset((char *)w + offsetof(struct sw_watched, holes), 0,
+	       sw_watch.record - offsetof(struct sw_watched, holes));
+	sw_watched_changed(w);
+}
+
+/* What a thread that is not found gets; sw_table_publish() follows.  The lock is
+ * held. */
+static struct sw_thread *sw_entry_claim(struct task_struct *task)
+{
+	struct sw_thread *e = sw_table_claim(&sw_threads, task,
+					     sw_thread_words ?: sw_watch.slots);
+
+	if (e)
+		sw_watched_begin(sw_watched_of(e));
+	return e;
+}
+
+/**
+ * sw_watch_add - a thread counts for targets, or for itself
+ * @bits: targets
+ * @own: those of them that are its own process
+ * @kept: for itself
+ *
+ * Context: sw_watch.lock is held; TASK is current, cannot run yet, or is kept from
+ * going by RCU.
+ * Return: whether there is room; if not, what is read of its targets is withheld.
+ */
+static bool
+sw_watch_add(struct task_struct *task, u64 bits, u64 own, bool kept)
+{
+	struct sw_thread *e = sw_table_find(&sw_threads, task), *new = NULL;
+	struct sw_watched *w;
+	u64 more;
+
+	if (!e)
+		e = new = sw_entry_claim(task);
+	if (!e) {
+		for (; bits; bits &= bits - 1)
+			atomic_set(&sw_watch.targets[__ffs64(bits)].holed, ~0);
+		return false;
+	}
+	w = sw_watched_of(e);
+	w->own |= own;
+	if (kept)
+		w->kept = true;
+	more = bits & ~w->want;
+	WRITE_ONCE(w->want, w->want | bits);
+	if (new) {
+		w->targets = bits;
+		sw_table_publish(new, task);
+	}
+	for (; more; more &= more - 1)
+		sw_watch.targets[__ffs64(more)].members++;
+	return true;
+}
+
+/* Current reads its own counts for the first time. */
+static struct sw_thread *sw_entry_get(void)
+{
+	struct sw_thread *e, *new = NULL;
+	struct sw_watched *w;
+
+	/* a lock that another CPU holds is no reason to wait in an NMI, nor is it
+	 * one that a checking kernel would like to see there */
+	if (!in_nmi())
+		raw_spin_lock(&sw_watch.lock);
+	else if (!raw_spin_trylock(&sw_watch.lock))
+		return ERR_PTR(-EBUSY);
+	e = sw_table_find(&sw_threads, current);
+	if (!e)
+		e = new = sw_entry_claim(current);
+	if (e) {
+		w = sw_watched_of(e);
+		sw_watched_change(w);
+		w->self = true;
+		WRITE_ONCE(w->on, true);
+		w->since = sw_clock_ns();
+		sw_watched_changed(w);
+	}
+	if (new)
+		sw_table_publish(new, current);
+	raw_spin_unlock(&sw_watch.lock);
+	return e;
+}
+
+/* ---- targets */
+
+static struct sw_target *
+sw_target_find(unsigned int kind, pid_t pid, const char *path,
+	       unsigned int from, unsigned int to)
+{
+	struct sw_target *t, *found = NULL;
+
+	for (t = sw_watch.targets; t < sw_watch.targets + SW_MAX_TARGETS; t++) {
+		unsigned int state = READ_ONCE(t->state);
+
+		if (state < from || state > to || t->kind != kind ||
+		    (path ? strcmp(t->path, path) : t->pid != pid))
+			continue;
+		if (!found || t->order > found->order)
+			found = t;
+	}
+	return found;
+}
+
+static struct sw_target *
+sw_target_declare(unsigned int kind, pid_t pid, const char *path)
+{
+	struct sw_target *t, *free = NULL;
+
+	for (t = sw_watch.targets; t < sw_watch.targets + SW_MAX_TARGETS; t++) {
+		if (t->state == SW_TARGET_FREE) {
+			free = t;
+			break;
+		}
+		/* the one that was closed first, if nobody counts there any more */
+		if (t->state == SW_TARGET_CLOSED && t->filled && !t->members &&
+		    t->kind != SW_TARGET_CGROUP &&
+		    (!free || t->order < free->order))
+			free = t;
+	}
+	if (!free) {
+		sw_watch.crowded++;
+		return NULL;
+	}
+	/* with sw_read_target(), which asks ORDER before and after */
+	WRITE_ONCE(free->order, 0);
+	smp_wmb();
+	WRITE_ONCE(free->state, SW_TARGET_DECLARED);
+	free->kind = kind;
+	free->filled = false;
+	free->members = 0;
+	free->pid = pid;
+	free->cgroup = NULL;
+	strscpy(free->path, path ?: "", sizeof(free->path));
+	smp_wmb();
+	WRITE_ONCE(free->order, ++sw_watch.orders);
+	return free;
+}
+
+/* It counts from here on; nobody does so for it yet. */
+static void sw_target_open(struct sw_target *t)
+{
+	unsigned int nr = t - sw_watch.targets;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		memset(sw_target_sums(per_cpu_ptr(&sw_watch_cpus, cpu), nr, 0),
+		       0, 2 * sw_watch.slots * sizeof(u64));
+	atomic_set(&t->holed, 0);
+	t->members = 0;
+	WRITE_ONCE(t->state, SW_TARGET_ON);
+	WRITE_ONCE(sw_watch.active, sw_watch.active | 1ULL << nr);
+}
+
+static void sw_target_close(struct sw_target *t)
+{
+	WRITE_ONCE(t->state, SW_TARGET_CLOSED);
+	WRITE_ONCE(sw_watch.active,
+		   sw_watch.active & ~(1ULL << (t - sw_watch.targets)));
+}
+
+/* ---- what scripts ask for */
+
+/* A thread that is about to end is none any more. */
+static bool sw_watch_can(const struct task_struct *task)
+{
+	return !(READ_ONCE(task->flags) & PF_EXITING);
+}
+
+static struct task_struct *sw_watch_task(pid_t pid, enum pid_type type)
+{
+	return pid_task(find_pid_ns(pid, &init_pid_ns), type);
+}
+
+/* Every thread that a process has, one at a time: each that comes meanwhile has a
+ * parent that is in already.  Return: how many there are. */
+static unsigned int sw_process_take(struct sw_target *t)
+{
+	u64 bit = 1ULL << (t - sw_watch.targets);
+	struct task_struct *leader, *task;
+	unsigned int n = 0;
+	unsigned long flags;
+	struct sw_cpu *c;
+
+	rcu_read_lock();
+	leader = sw_watch_task(t->pid, PIDTYPE_TGID);
+	if (leader) {
+		for_each_thread(leader, task) {
+			if (!sw_watch_can(task))
+				continue;
+			if (!sw_watch_enter(&c, &flags))
+				break;
+			n++;
+			if (!sw_watch_add(task, bit, bit, false))
+				leader = NULL;
+			sw_watch_leave(c, flags);
+			/* no room for one, and so for no other */
+			if (!leader)
+				break;
+		}
+	}
+	rcu_read_unlock();
+	return n;
+}
+
+enum sw_take { SW_TAKE_OK, SW_TAKE_GONE, SW_TAKE_FULL };
+
+static enum sw_take sw_thread_take(pid_t tid)
+{
+	enum sw_take took = SW_TAKE_GONE;
+	struct task_struct *task;
+	unsigned long flags;
+	struct sw_cpu *c;
+
+	rcu_read_lock();
+	task = sw_watch_task(tid, PIDTYPE_PID);
+	if (task && sw_watch_can(task)) {
+		took = SW_TAKE_FULL;
+		if (sw_watch_enter(&c, &flags)) {
+			if (sw_watch_add(task, 0, 0, true))
+				took = SW_TAKE_OK;
+			sw_watch_leave(c, flags);
+		}
+	}
+	rcu_read_unlock();
+	return took;
+}
+
+/* One that is there, or a new one.  The lock is held. */
+static struct sw_target *
+sw_target_get(unsigned int kind, pid_t pid, const char *path, bool *is_new)
+{
+	struct sw_target *t = sw_target_find(kind, pid, path,
+					     SW_TARGET_DECLARED, SW_TARGET_ON);
+
+	*is_new = false;
+	/* all of it has ended: this is another one of that number */
+	if (t && t->filled && !t->members && kind == SW_TARGET_PROCESS) {
+		sw_target_close(t);
+		t = NULL;
+	}
+	if (t)
+		return t;
+	t = sw_target_declare(kind, pid, path);
+	*is_new = t;
+	return t;
+}
+
+static void sw_target_free(struct sw_target *t)
+{
+	sw_target_close(t);
+	WRITE_ONCE(t->state, SW_TARGET_FREE);
+}
+
+static bool sw_is_pid(s64 pid)
+{
+	return pid > 0 && pid <= INT_MAX;
+}
+
+/* It is counted, and said in the end, that there was no such thread or process. */
+static s64 sw_watch_not_there(void)
+{
+	WRITE_ONCE(sw_watch.gone, sw_watch.gone + 1);
+	return 0;
+}
+
+/* The threads of a target that is open.  Return: were there any? */
+static bool sw_process_fill(struct sw_target *t)
+{
+	unsigned int n = sw_process_take(t);
+	unsigned long flags;
+	struct sw_cpu *c;
+
+	if (!sw_watch_enter(&c, &flags))
+		return n;
+	t->filled = true;
+	if (!n)
+		sw_target_free(t);
+	sw_watch_leave(c, flags);
+	if (n)
+		sw_watch_ask();
+	return n;
+}
+
+/**
+ * sw_process_watch - count for a process and what it makes
+ * Context: any but NMI.
+ * Return: whether it is watched now, or will be when the session begins.
+ */
+static s64 __maybe_unused sw_process_watch(s64 pid)
+{
+	struct sw_target *t;
+	unsigned long flags;
+	struct sw_cpu *c;
+	bool is_new;
+
+	if (!sw_is_pid(pid) || sw_watch.ended)
+		return sw_watch_not_there();
+	if (!sw_watch_enter(&c, &flags))
+		return 0;
+	t = sw_target_get(SW_TARGET_PROCESS, pid, NULL, &is_new);
+	is_new = is_new && sw_watch.on;
+	if (is_new)
+		sw_target_open(t);
+	sw_watch_leave(c, flags);
+	if (is_new && !sw_process_fill(t))
+		return sw_watch_not_there();
+	return t ? 1 : 0;
+}
+
+/**
+ * sw_thread_watch - watch one thread
+ * Context: any but NMI.
+ * Return: whether it is watched now, or will be when the session begins.
+ */
+static s64 __maybe_unused sw_thread_watch(s64 tid)
+{
+	struct sw_target *t;
+	unsigned long flags;
+	struct sw_cpu *c;
+	bool is_new;
+
+	if (!sw_is_pid(tid) || sw_watch.ended)
+		return sw_watch_not_there();
+	if (!READ_ONCE(sw_watch.on)) {
+		if (!sw_watch_enter(&c, &flags))
+			return 0;
+		t = sw_target_get(SW_TARGET_THREAD, tid, NULL, &is_new);
+		sw_watch_leave(c, flags);
+		return t ? 1 : 0;
+	}
+	switch (sw_thread_take(tid)) {
+	case SW_TAKE_GONE:
+		return sw_watch_not_there();
+	case SW_TAKE_FULL:
+		return 0;
+	default:
+		sw_watch_ask();
+		return 1;
+	}
+}
+
+/**
+ * sw_target_unwatch - a process or a cgroup is counted for no more
+ *
+ * What it stood at can still be read.
+ *
+ * Context: any but NMI.
+ * Return: whether it was watched.
+ */
+static s64 __maybe_unused
+sw_target_unwatch(unsigned int kind, s64 pid, const char *path)
+{
+	struct sw_target *t;
+	unsigned long flags;
+	struct sw_cpu *c;
+
+	if (!sw_watch_enter(&c, &flags))
+		return 0;
+	t = sw_target_find(kind, pid, path, SW_TARGET_DECLARED, SW_TARGET_ON);
+	if (t && t->state == SW_TARGET_DECLARED)
+		WRITE_ONCE(t->state, SW_TARGET_FREE);
+	else if (t)
+		sw_target_close(t);
+	sw_watch_leave(c, flags);
+	/* what runs is counted for it up to here */
+	if (t && READ_ONCE(sw_watch.on))
+		sw_watch_ask();
+	return t ? 1 : 0;
+}
+
+/**
+ * sw_thread_unwatch - a thread is no longer watched for itself
+ *
+ * Its entry goes at its next switch, if it counts for nobody else.
+ *
+ * Context: any but NMI.
+ * Return: whether it was watched.
+ */
+static s64 __maybe_unused sw_thread_unwatch(s64 tid)
+{
+	struct task_struct *task;
+	struct sw_thread *e;
+	struct sw_target *t;
+	unsigned long flags;
+	struct sw_cpu *c;
+	bool was = false;
+
+	if (!sw_is_pid(tid) || !sw_watch_enter(&c, &flags))
+		return 0;
+	t = sw_target_find(SW_TARGET_THREAD, tid, NULL, SW_TARGET_DECLARED,
+			   SW_TARGET_DECLARED);
+	if (t) {
+		WRITE_ONCE(t->state, SW_TARGET_FREE);
+		was = true;
+	} else if (sw_watch.on) {
+		rcu_read_lock();
+		task = sw_watch_task(tid, PIDTYPE_PID);
+		e = task ? sw_table_find(&sw_threads, task) : NULL;
+		if (e) {
+			was = sw_watched_of(e)->kept;
+			sw_watched_of(e)->kept = false;
+		}
+		rcu_read_unlock();
+	}
+	sw_watch_leave(c, flags);
+	return was;
+}
+
+/* ---- what the session finds declared */
+
+static void sw_target_take_process(struct sw_target *t)
+{
+	unsigned long flags;
+	struct sw_cpu *c;
+
+	if (!sw_watch_enter(&c, &flags))
+		return;
+	sw_target_open(t);
+	sw_watch_leave(c, flags);
+	if (!sw_process_fill(t))
+		_stp_warn("stapwatch: process_watch(%d): there is no such process\n",
+			  t->pid);
+}
+
+static void sw_target_take_thread(struct sw_target *t)
+{
+	WRITE_ONCE(t->state, SW_TARGET_FREE);
+	if (sw_thread_take(t->pid) == SW_TAKE_GONE)
+		_stp_warn("stapwatch: thread_watch(%d): there is no such thread\n",
+			  t->pid);
+}
+
+/* ---- threads that come and go */
+
+/* Where the tracepoints of cgroups are heard, what a thread's cgroup belongs to. */
+static u64 (*sw_bits_of_cgroup)(struct task_struct *task);
+
+/* A child has what its parent has; but for cgroups it may begin in another. */
+static void sw_watch_on_new(void *data, struct task_struct *child,
+			    sw_clone_flags clone_flags)
+{
+	struct sw_thread *e = sw_table_find(&sw_threads, current);
+	struct sw_watched *w;
+	u64 bits = 0, own = 0;
+	unsigned long flags;
+	struct sw_cpu *c;
+
+	if (!e && !sw_bits_of_cgroup)
+		return;
+	/* the idle thread of a CPU that comes */
+	if (!child->pid)
+		return;
+	/* with sw_process_take(), which looks for children after their parents */
+	smp_mb();
+	if (!sw_watch_enter(&c, &flags))
+		return;
+	e = sw_table_find(&sw_threads, current);
+	if (e) {
+		w = sw_watched_of(e);
+		bits = w->want & sw_watch.active & ~sw_watch.cgroups;
+		if (child->tgid == current->tgid)
+			own = w->own & bits;
+	}
+	if (sw_bits_of_cgroup)
+		bits |= sw_bits_of_cgroup(child) & sw_watch.active;
+	if (bits)
+		sw_watch_add(child, bits, own, false);
+	sw_watch_leave(c, flags);
+}
+
+/* Its memory is about to go. */
+static void sw_watch_on_free(void *data, struct task_struct *task)
+{
+	struct sw_thread *e;
+	unsigned long flags;
+	struct sw_cpu *c;
+
+	if (likely(!sw_table_find(&sw_threads, task)))
+		return;
+	if (!sw_watch_enter(&c, &flags))
+		return;
+	e = sw_table_find(&sw_threads, task);
+	if (e)
+		sw_watch_remove(e, task, true);
+	sw_watch_leave(c, flags);
+}
+
+/* ---- samples of them only */
+
+/*
+ * Has somebody asked for the thread that runs?  In an NMI that comes in the middle of
+ * a switch it is the one that `current' says, whose entry may be about to go.
+ */
+static bool __maybe_unused sw_watch_wants_current(void)
+{
+	const struct sw_thread *e;
+	const struct sw_watched *w;
+
+	/* before and after the session there is no table */
+	if (!READ_ONCE(sw_watch.on))
+		return false;
+	e = sw_table_find(&sw_threads, current);
+	if (e) {
+		w = sw_watched_of(e);
+		if (w->kept || READ_ONCE(w->want) & READ_ONCE(sw_watch.active))
+			return true;
+	}
+	return false;
+}
+
+static bool __maybe_unused sw_watch_wants_sample(void)
+{
+	if (sw_watch_wants_current())
+		return true;
+	/* before and after the session there is nobody to leave out */
+	if (READ_ONCE(sw_watch.on))
+		this_cpu_inc(sw_watch_cpus.others);
+	return false;
+}
+
+static s64 __maybe_unused sw_watch_others(void)
+{
+	s64 others = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		others += READ_ONCE(per_cpu(sw_watch_cpus, cpu).others);
+	return others;
+}
+
+static void __maybe_unused sw_check_watch_callbacks(void)
+{
+	check_trace_callback_type_task_newtask(sw_watch_on_new);
+	check_trace_callback_type_sched_process_free(sw_watch_on_free);
+}
+
+#endif

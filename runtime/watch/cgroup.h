@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Threads of a cgroup (v2) and of those below it: those that are in it when the
+ * session begins, those that begin there, and those that are moved into it.  Those
+ * that are moved out count for it no more.
+ *
+ * A cgroup's threads are not inherited: where a child begins is asked anew, since
+ * clone3() can put it elsewhere.
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_cgroup_bits()		RCU; any context
+ *   sw_cgroup_on_attach()	who moves threads, interrupts off
+ *   sw_cgroup_watch()		begin probes
+ *   sw_target_take_cgroup(), sw_cgroups_stop()	sleepable, one at a time
+ */
+#ifndef STAPWATCH_WATCH_CGROUP_H
+#define STAPWATCH_WATCH_CGROUP_H
+
+#include "watch/attach.h"
+#include "watch/fold.h"
+#include "watch/state.h"
+#include <linux/cgroup.h>
+#include <linux/err.h>
+#include <linux/sched/signal.h>
+#include <trace/events/cgroup.h>
+
+#ifdef CONFIG_CGROUPS
+
+/* The targets that a thread is in by its cgroup. */
+static u64 sw_cgroup_bits(struct task_struct *task)
+{
+	u64 left = READ_ONCE(sw_watch.cgroups), bits = 0;
+	struct cgroup *cgroup;
+	unsigned int nr;
+
+	rcu_read_lock();
+	cgroup = task_dfl_cgroup(task);
+	for (; left; left &= left - 1) {
+		nr = __ffs64(left);
+		if (cgroup_is_descendant(cgroup, sw_watch.targets[nr].cgroup))
+			bits |= 1ULL << nr;
+	}
+	rcu_read_unlock();
+	return bits;
+}
+
+/* A thread is where it is: it counts for these cgroups, and for no others. */
+static void sw_cgroup_move(struct task_struct *task)
+{
+	struct sw_thread *e;
+	struct sw_watched *w;
+	unsigned long flags;
+	struct sw_cpu *c;
+	u64 bits, out;
+
+	if (!sw_watch_enter(&c, &flags))
+		return;
+	bits = sw_cgroup_bits(task) & sw_watch.active;
+	e = sw_table_find(&sw_threads, task);
+	if (e) {
+		w = sw_watched_of(e);
+		out = w->want & sw_watch.cgroups & ~bits;
+		WRITE_ONCE(w->want, w->want & ~out);
+		for (; out; out &= out - 1)
+			sw_watch.targets[__ffs64(out)].members--;
+	}
+	if (bits && sw_watch_can(task))
+		sw_watch_add(task, bits, 0, false);
+	sw_watch_leave(c, flags);
+}
+
+static void
+sw_cgroup_on_attach(void *data, struct cgroup *to, const char *path,
+		    struct task_struct *task, bool threadgroup)
+{
+	struct task_struct *t;
+
+	rcu_read_lock();
+	if (threadgroup) {
+		for_each_thread(task, t)
+			sw_cgroup_move(t);
+	} else {
+		sw_cgroup_move(task);
+	}
+	rcu_read_unlock();
+	sw_watch_ask();
+}
+
+static void __maybe_unused sw_check_cgroup_callbacks(void)
+{
+	check_trace_callback_type_cgroup_attach_task(sw_cgroup_on_attach);
+}
+
+static void sw_target_take_cgroup(struct sw_target *t)
+{
+	struct cgroup *cgroup = cgroup_get_from_path(t->path);
+	u64 bit = 1ULL << (t - sw_watch.targets);
+	struct task_struct *p, *task;
+	unsigned long flags;
+	struct sw_cpu *c;
+
+	if (IS_ERR(cgroup)) {
+		_stp_warn("stapwatch: cgroup_watch(\"%s\"): there is no such cgroup of version 2 (%d)\n",
+			  t->path, (int)PTR_ERR(cgroup));
+		WRITE_ONCE(t->state, SW_TARGET_FREE);
+		return;
+	}
+	if (sw_watch_enter(&c, &flags)) {
+		t->cgroup = cgroup;
+		sw_target_open(t);
+		WRITE_ONCE(sw_watch.cgroups, sw_watch.cgroups | bit);
+		sw_watch_leave(c, flags);
+	}
+	/* who comes meanwhile is seen by the tracepoints */
+	rcu_read_lock();
+	for_each_process_thread(p, task) {
+		if (sw_watch_can(task) && sw_cgroup_bits(task) & bit &&
+		    sw_watch_enter(&c, &flags)) {
+			sw_watch_add(task, bit, 0, false);
+			sw_watch_leave(c, flags);
+		}
+	}
+	rcu_read_unlock();
+	t->filled = true;
+	sw_watch_ask();
+}
+
+static void sw_cgroups_stop(void)
+{
+	struct sw_target *t;
+
+	sw_watch.cgroups = 0;
+	for (t = sw_watch.targets; t < sw_watch.targets + SW_MAX_TARGETS; t++) {
+		if (t->cgroup)
+			cgroup_put(t->cgroup);
+		t->cgroup = NULL;
+	}
+}
+
+#endif
+
+/**
+ * sw_cgroup_watch - count for a cgroup when the session begins
+ * Context: begin probes.
+ * Return: whether there is room.
+ */
+static s64 __maybe_unused sw_cgroup_watch(const char *path)
+{
+	struct sw_target *t;
+	unsigned long flags;
+	struct sw_cpu *c;
+	bool is_new;
+
+	if (!sw_watch_enter(&c, &flags))
+		return 0;
+	t = sw_target_get(SW_TARGET_CGROUP, 0, path, &is_new);
+	sw_watch_leave(c, flags);
+	return t ? 1 : 0;
+}
+
+#endif

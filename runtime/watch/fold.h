@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From the table to records and targets: at each switch of a watched thread, when
+ * another CPU asks what this one runs, and when a handler reads.
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_watch_on_switch()	as sw_on_switch(): interrupts off, in the outgoing
+ *				thread, never nested; in the place of that one
+ *   sw_fold_current()		the CPU that runs the thread, c->busy held, any context
+ *   sw_watch_look()		interrupts off; hard interrupt, where another CPU has
+ *				asked; sleepable code by on_each_cpu()
+ *   sw_watch_ask()		any context but NMI
+ *   sw_watch_remove()		the holder of sw_watch.lock, on the CPU that runs the
+ *				thread, or when that will not run any more
+ *
+ * Who asks another CPU has changed what it will find: a thread that runs there may
+ * have an entry now that its switch did not see, or count for other targets.  Either
+ * the interrupt finds the thread still running, and takes it in, or the thread has
+ * gone and its next switch finds the entry.  There is no third case, since a switch
+ * has interrupts off.
+ */
+#ifndef STAPWATCH_WATCH_FOLD_H
+#define STAPWATCH_WATCH_FOLD_H
+
+#include "base/clock.h"
+#include "base/kernel.h"
+#include "count/vthread.h"
+#include "watch/list.h"
+#include "watch/state.h"
+#include <linux/bitops.h>
+#include <linux/cpumask.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+
+/* What a thread has counted of a slot by now.  Between sw_watched_change() and
+ * sw_watched_changed(), c->busy held. */
+static __always_inline void
+sw_fold_count(struct sw_watch_cpu *wc, struct sw_watched *w, unsigned int slot,
+	      u64 count)
+{
+	u64 more = count - w->last[slot], bits = w->targets & wc->active;
+	unsigned int target;
+	u64 *sum;
+
+	WRITE_ONCE(w->last[slot], count);
+	for (; more && bits; bits &= bits - 1) {
+		target = __ffs64(bits);
+		sum = sw_target_sums(wc, target, w->own >> target & 1) + slot;
+		WRITE_ONCE(*sum, *sum + more);
+	}
+}
+
+/* It has run uncounted: neither its counts nor those of its targets are whole. */
+static noinline void
+sw_fold_holes(const struct sw_watch_cpu *wc, const struct sw_thread *e,
+	      struct sw_watched *w)
+{
+	u64 bits = w->targets & wc->active;
+	/* a reading may have taken the bits away */
+	u32 holed = e->lost ?: ~0U;
+
+	w->holes = e->holes;
+	WRITE_ONCE(w->holed, w->holed | holed);
+	for (; bits; bits &= bits - 1)
+		atomic_or(holed, &sw_watch.targets[__ffs64(bits)].holed);
+}
+
+/*
+ * A thread that shall count for other targets does so from here on.  What it has
+ * counted so far must have been given to those that it had.  Called on the CPU that
+ * runs it, or switches to or from it, c->busy held.
+ */
+static noinline void
+sw_watch_turn(struct sw_watch_cpu *wc, struct sw_watched *w)
+{
+	u64 gone;
+
+	raw_spin_lock(&sw_watch.lock);
+	wc->active = sw_watch.active;
+	for (gone = w->want & ~sw_watch.active; gone; gone &= gone - 1)
+		sw_watch.targets[__ffs64(gone)].members--;
+	w->want &= sw_watch.active;
+	w->own &= sw_watch.active;
+	w->targets = w->want;
+	raw_spin_unlock(&sw_watch.lock);
+}
+
+static __always_inline bool
+sw_watch_must_turn(const struct sw_watch_cpu *wc, const struct sw_watched *w)
+{
+	u64 want = READ_ONCE(w->want);
+
+	return want != w->targets || want & ~wc->active;
+}
+
+/* The thread that this CPU runs counts as of now, whole or one slot of it. */
+static __always_inline bool
+sw_fold_slot(struct sw_cpu *c, struct sw_watch_cpu *wc, struct sw_thread *e,
+	     struct sw_watched *w, unsigned int slot)
+{
+	u64 now;
+
+	if (!sw_now_of_current(c, slot, &now))
+		return false;
+	sw_fold_count(wc, w, slot, e->sum[slot] + now);
+	return true;
+}
+
+/**
+ * sw_fold_current - bring one slot of the thread that runs here up to date
+ * Context: any; c->busy held, and c->cur is current's.
+ * Return: false where the counter has no right value now.
+ */
+static bool sw_fold_current(struct sw_cpu *c, unsigned int slot)
+{
+	struct sw_watch_cpu *wc = this_cpu_ptr(&sw_watch_cpus);
+	struct sw_watched *w = sw_watched_of(c->cur);
+	bool ok;
+
+	if (unlikely(c->cur->holes != w->holes))
+		sw_fold_holes(wc, c->cur, w);
+	sw_watched_change(w);
+	ok = sw_fold_slot(c, wc, c->cur, w, slot);
+	sw_watched_changed(w);
+	return ok;
+}
+
+static void sw_watch_look_at_current(struct sw_cpu *c, struct sw_watch_cpu *wc)
+{
+	struct sw_thread *e = c->cur;
+	/* where nothing is counted nothing is asked for */
+	unsigned int i, slots = sw_cpu_is_chosen(smp_processor_id()) ?
+				sw_pmu.slots : 0;
+	struct sw_watched *w;
+
+	for (i = 0; i < slots; i++) {
+		u64 now;
+
+		if (!sw_now_or_shut(c, i, &now))
+			now = SW_NONE;
+		WRITE_ONCE(sw_cpu_counts(wc)[i], now);
+	}
+	/* between two threads: the next switch does all this */
+	if (c->running && c->running != current)
+		return;
+	if (!e || e->task != current) {
+		e = sw_table_find(&sw_threads, current);
+		if (e)
+			sw_take_in(c, e);
+	}
+	if (e) {
+		w = sw_watched_of(e);
+		if (unlikely(e->holes != w->holes))
+			sw_fold_holes(wc, e, w);
+		sw_watched_change(w);
+		for (i = 0; i < slots; i++)
+			sw_fold_slot(c, wc, e, w, i);
+		w->on = true;
+		w->since = sw_clock_ns();
+		sw_watched_changed(w);
+	}
+	wc->active = READ_ONCE(sw_watch.active);
+	if (e && sw_watch_must_turn(wc, w))
+		sw_watch_turn(wc, w);
+}
+
+/* What this CPU runs is taken in, and brought up to date. */
+static void sw_watch_look(void *unused)
+{
+	struct sw_watch_cpu *wc = this_cpu_ptr(&sw_watch_cpus);
+	unsigned long flags;
+	struct sw_cpu *c;
+
+	WRITE_ONCE(wc->rounds, wc->rounds + 1);
+	/* before it looks, since who asks from now on wants another look; with
+	 * sw_watch_has_looked() */
+	xchg(&wc->asked, 0);
+	if (READ_ONCE(sw_watch.on) && sw_enter(&c, &flags)) {
+		sw_watch_look_at_current(c, wc);
+		sw_leave(c, flags);
+	}
+	/* with sw_watch_has_looked() */
+	smp_store_release(&wc->rounds, wc->rounds + 1);
+}
+
+/* Is all done there that was asked for? */
+static bool sw_watch_has_looked(int cpu)
+{
+	const struct sw_watch_cpu *wc = per_cpu_ptr(&sw_watch_cpus, cpu);
+
+	/* with sw_watch_look(): first that it has begun, then that it is done */
+	return !smp_load_acquire(&wc->asked) &&
+	       !(smp_load_acquire(&wc->rounds) & 1);
+}
+
+/**
+ * sw_watch_ask - let every CPU look at what it runs
+ *
+ * This one has done so when it returns.  A CPU that is on its way up finds all in
+ * its first switch; one that goes down cannot go with interrupts off here.
+ */
+static void sw_watch_ask(void)
+{
+	unsigned long flags;
+	int cpu, me;
+
+	local_irq_save(flags);
+	me = smp_processor_id();
+	for_each_online_cpu(cpu) {
+		struct sw_watch_cpu *wc = per_cpu_ptr(&sw_watch_cpus, cpu);
+
+		if (cpu == me || xchg(&wc->asked, 1))
+			continue;
+		if (smp_call_function_single_async(cpu, &wc->look) == -ENXIO)
+			WRITE_ONCE(wc->asked, 0);
+	}
+	sw_watch_look(NULL);
+	local_irq_restore(flags);
+}
+
+/**
+ * sw_watch_remove - a thread is watched no more
+ * @ended: it has ended, and is put into the list if somebody has asked for it
+ */
+static void sw_watch_remove(struct sw_thread *e, struct task_struct *task,
+			    bool ended)
+{
+	struct sw_watched *w = sw_watched_of(e);
+	u64 bits = w->want;
+
+	if (ended && w->since && (bits || w->kept))
+		sw_list_put(task, w, false);
+	for (; bits; bits &= bits - 1)
+		sw_watch.targets[__ffs64(bits)].members--;
+	w->want = 0;
+	w->targets = 0;
+	sw_table_remove(&sw_threads, e);
+}
+
+/* The outgoing thread has ended, or nobody asks for it any more. */
+static noinline void
+sw_watch_leaves(struct sw_thread *e, struct sw_watched *w,
+		struct task_struct *task, bool ended)
+{
+	raw_spin_lock(&sw_watch.lock);
+	/* somebody may have come in between */
+	if (ended || !(w->want || w->kept || w->self))
+		sw_watch_remove(e, task, ended);
+	raw_spin_unlock(&sw_watch.lock);
+}
+
+static void
+sw_watch_switch(struct sw_thread *out, struct sw_thread *in,
+		struct task_struct *prev, bool ended)
+{
+	struct sw_watch_cpu *wc = this_cpu_ptr(&sw_watch_cpus);
+	struct sw_watched *w;
+	unsigned int i;
+
+	if (out) {
+		w = sw_watched_of(out);
+		if (unlikely(out->holes != w->holes))
+			sw_fold_holes(wc, out, w);
+		sw_watched_change(w);
+		for (i = 0; i < sw_pmu.slots; i++)
+			sw_fold_count(wc, w, i, out->sum[i]);
+		WRITE_ONCE(w->on, false);
+		sw_watched_changed(w);
+	}
+	wc->active = READ_ONCE(sw_watch.active);
+	if (out) {
+		if (unlikely(sw_watch_must_turn(wc, w)))
+			sw_watch_turn(wc, w);
+		if (unlikely(ended ||
+			     !(w->targets || w->kept || w->self)))
+			sw_watch_leaves(out, w, prev, ended);
+	}
+	if (in) {
+		w = sw_watched_of(in);
+		if (unlikely(sw_watch_must_turn(wc, w)))
+			sw_watch_turn(wc, w);
+		sw_watched_change(w);
+		WRITE_ONCE(w->on, true);
+		w->since = sw_clock_ns();
+		sw_watched_changed(w);
+	}
+}
+
+static void
+sw_watch_on_switch(void *data, bool preempt, struct task_struct *prev,
+		   struct task_struct *next, unsigned int prev_state)
+{
+	struct sw_cpu *c = this_cpu_ptr(&sw_cpus);
+	struct sw_thread *in = sw_table_find(&sw_threads, next);
+	struct sw_thread *out;
+
+	/* as in sw_on_switch() */
+	WRITE_ONCE(c->running, next);
+	barrier();
+	out = READ_ONCE(c->cur);
+	if (likely(!out && !in))
+		return;
+	sw_switch_threads(c, out, in);
+	WRITE_ONCE(c->busy, 1);
+	barrier();
+	sw_watch_switch(out, in, prev, prev_state & TASK_DEAD);
+	barrier();
+	WRITE_ONCE(c->busy, 0);
+}
+SW_SWITCH_WITHOUT_STATE(sw_watch_on_switch)
+
+#endif

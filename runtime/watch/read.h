@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What scripts read of others: of a thread, of a process, a tree or a cgroup, and of
+ * those that have ended.
+ *
+ * Of the thread that this CPU runs, a value is as of now.  Of one that runs
+ * elsewhere it is as of when that CPU last switched or looked; so a sum over several
+ * threads is never more than what was counted, and as much when all have ended.
+ *
+ * All of it: any context, NMI included, bounded; but for sw_watch_refresh(), which is
+ * not for NMIs.  It waits, for no longer than it says.
+ */
+#ifndef STAPWATCH_WATCH_READ_H
+#define STAPWATCH_WATCH_READ_H
+
+#include "base/clock.h"
+#include "count/vthread.h"
+#include "watch/attach.h"
+#include "watch/fold.h"
+#include "watch/list.h"
+#include "watch/state.h"
+#include <linux/cpumask.h>
+#include <linux/processor.h>
+#include <linux/rcupdate.h>
+
+/* How often a reading is tried while another CPU changes what is read. */
+#define SW_WATCH_TRIES 1000
+/* How long sw_watch_refresh() waits */
+#define SW_WATCH_WAIT_NS 1000000
+
+struct sw_watched_view {
+	u64 count;
+	u64 since;
+	u32 holed;
+	bool on;
+};
+
+/* Return: false: it changed at every try, or TASK is watched no more. */
+static bool
+sw_watch_read_record(struct sw_thread *e, const struct task_struct *task,
+		     unsigned int slot, struct sw_watched_view *v)
+{
+	const struct sw_watched *w = sw_watched_of(e);
+	unsigned int tries;
+	u32 seq;
+
+	for (tries = 0; tries < SW_WATCH_TRIES; tries++) {
+		seq = READ_ONCE(w->seq);
+		/* with sw_watched_changed() */
+		smp_rmb();
+		if (READ_ONCE(e->task) != task)
+			return false;
+		v->count = READ_ONCE(w->last[slot]);
+		v->since = READ_ONCE(w->since);
+		v->holed = READ_ONCE(w->holed);
+		v->on = READ_ONCE(w->on);
+		/* with sw_watched_change() */
+		smp_rmb();
+		if (!(seq & 1) && READ_ONCE(w->seq) == seq &&
+		    READ_ONCE(e->task) == task)
+			return true;
+		/* this CPU itself is within the change */
+		if (this_cpu_read(sw_cpus.busy))
+			break;
+		cpu_relax();
+	}
+	sw_withheld(changing);
+	return false;
+}
+
+/* The thread of a number, as long as RCU is held. */
+static struct task_struct *sw_watch_task_now(s64 tid)
+{
+	struct task_struct *task = current;
+
+	return task->pid == tid ? task : sw_watch_task(tid, PIDTYPE_PID);
+}
+
+/* Of one that has ended, or that the session's end found. */
+static s64 sw_read_ended(s64 tid, unsigned int slot)
+{
+	struct sw_dead_view v;
+
+	if (!sw_list_find(tid, slot, &v)) {
+		sw_withheld(unwatched);
+		return SW_NONE;
+	}
+	if (v.holed) {
+		sw_withheld(incomplete);
+		return SW_NONE;
+	}
+	return v.count;
+}
+
+static s64 sw_read_current(unsigned int slot)
+{
+	unsigned long flags;
+	struct sw_cpu *c;
+	s64 v = SW_NONE;
+
+	if (!sw_enter(&c, &flags))
+		return SW_NONE;
+	if (c->cur && c->cur->task == current)
+		v = sw_thread_now(c, slot);
+	else
+		sw_withheld(unwatched);
+	sw_leave(c, flags);
+	return v;
+}
+
+/**
+ * sw_read_of - the count of any thread that is watched, or was
+ * Return: the count, or SW_NONE.
+ */
+static s64 __maybe_unused sw_read_of(unsigned int slot, s64 tid)
+{
+	struct sw_watched_view v;
+	struct task_struct *task;
+	struct sw_thread *e = NULL;
+	s64 count = SW_NONE;
+
+	if (!sw_is_pid(tid) || !READ_ONCE(sw_watch.on))
+		return sw_read_ended(sw_is_pid(tid) ? tid : 0, slot);
+	rcu_read_lock();
+	task = sw_watch_task_now(tid);
+	if (task)
+		e = sw_table_find(&sw_threads, task);
+	if (!e)
+		count = sw_read_ended(tid, slot);
+	else if (task == current)
+		count = sw_read_current(slot);
+	else if (!sw_watch_read_record(e, task, slot, &v))
+		;
+	else if (v.holed >> slot & 1)
+		sw_withheld(incomplete);
+	else
+		count = v.count;
+	rcu_read_unlock();
+	return count;
+}
+
+/**
+ * sw_age_of - how old what sw_read_of() says is, in nanoseconds
+ * Return: 0 for this CPU's thread, and for one that does not run; or SW_NONE.
+ */
+static s64 __maybe_unused sw_age_of(s64 tid)
+{
+	struct sw_watched_view v;
+	struct sw_dead_view dead;
+	struct task_struct *task;
+	struct sw_thread *e = NULL;
+	s64 age = SW_NONE;
+	u64 now;
+
+	if (!sw_is_pid(tid))
+		return SW_NONE;
+	rcu_read_lock();
+	if (READ_ONCE(sw_watch.on)) {
+		task = sw_watch_task_now(tid);
+		e = task ? sw_table_find(&sw_threads, task) : NULL;
+	}
+	if (!e) {
+		if (sw_list_find(tid, UINT_MAX, &dead))
+			age = 0;
+		else
+			sw_withheld(unwatched);
+	} else if (task == current) {
+		age = 0;
+	} else if (sw_watch_read_record(e, task, 0, &v)) {
+		now = sw_clock_ns();
+		age = v.on && now > v.since ? now - v.since : 0;
+	}
+	rcu_read_unlock();
+	return age;
+}
+
+/* What runs here is part of it: as of now.  Return: false: no value just now. */
+static bool sw_read_here(unsigned int slot, u64 bit)
+{
+	unsigned long flags;
+	struct sw_cpu *c;
+	bool ok = true;
+
+	if (!READ_ONCE(sw_watch.on))
+		return true;
+	if (!sw_enter(&c, &flags))
+		return false;
+	if (c->cur && c->cur->task == current &&
+	    sw_watched_of(c->cur)->targets & bit)
+		ok = sw_fold_current(c, slot);
+	sw_leave(c, flags);
+	return ok;
+}
+
+/**
+ * sw_read_target - the count of a process, a tree or a cgroup
+ * @whole: all that it has made, too, not only its own threads
+ * Return: the count, or SW_NONE.
+ */
+static s64 sw_read_target(unsigned int slot, unsigned int kind, s64 pid,
+			  const char *path, bool whole)
+{
+	const struct sw_target *t;
+	unsigned int nr;
+	u64 order, sum = 0;
+	bool holed;
+	int cpu;
+
+	t = sw_target_find(kind, pid, path, SW_TARGET_ON, SW_TARGET_CLOSED);
+	if (!t || !sw_watch.sums || slot >= sw_watch.slots) {
+		sw_withheld(unwatched);
+		return SW_NONE;
+	}
+	/* with sw_target_declare() */
+	order = READ_ONCE(t->order);
+	smp_rmb();
+	nr = t - sw_watch.targets;
+	if (!sw_read_here(slot, 1ULL << nr))
+		return SW_NONE;
+	for_each_possible_cpu(cpu) {
+		struct sw_watch_cpu *wc = per_cpu_ptr(&sw_watch_cpus, cpu);
+
+		sum += READ_ONCE(sw_target_sums(wc, nr, true)[slot]);
+		if (whole)
+			sum += READ_ONCE(sw_target_sums(wc, nr, false)[slot]);
+	}
+	holed = atomic_read(&t->holed) >> slot & 1;
+	/* with sw_target_declare(): it is still the one that was found */
+	smp_rmb();
+	if (READ_ONCE(t->order) != order || !order ||
+	    (path ? strcmp(t->path, path) : t->pid != pid)) {
+		sw_withheld(changing);
+		return SW_NONE;
+	}
+	if (holed) {
+		sw_withheld(incomplete);
+		return SW_NONE;
+	}
+	return sum;
+}
+
+static s64 __maybe_unused sw_read_process(unsigned int slot, s64 pid)
+{
+	return sw_read_target(slot, SW_TARGET_PROCESS, pid, NULL, false);
+}
+
+static s64 __maybe_unused sw_read_tree(unsigned int slot, s64 pid)
+{
+	return sw_read_target(slot, SW_TARGET_PROCESS, pid, NULL, true);
+}
+
+static s64 sw_count_of_cpu(unsigned int slot, int cpu)
+{
+	if (cpu == raw_smp_processor_id() && READ_ONCE(sw_watch.on))
+		return sw_read_cpu(slot);
+	if (!sw_watch.sums || slot >= sw_watch.slots)
+		return SW_NONE;
+	return READ_ONCE(sw_cpu_counts(per_cpu_ptr(&sw_watch_cpus,
+						   cpu))[slot]);
+}
+
+/* The sum of those CPUs that have counted. */
+static s64 sw_count_of_cpus(unsigned int slot)
+{
+	s64 sum = SW_NONE, v;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		v = sw_count_of_cpu(slot, cpu);
+		if (v != SW_NONE)
+			sum = sum == SW_NONE ? v : sum + v;
+	}
+	return sum;
+}
+
+/**
+ * sw_read_cpu_of - the count of any CPU, or of all
+ * @cpu: its number; -1: all
+ *
+ * Of another CPU it is as of when that has looked; see sw_watch_refresh().
+ *
+ * Return: the count, or SW_NONE.
+ */
+static s64 __maybe_unused sw_read_cpu_of(unsigned int slot, s64 cpu)
+{
+	s64 v = SW_NONE;
+
+	if (cpu == -1)
+		v = sw_count_of_cpus(slot);
+	else if (cpu >= 0 && cpu < nr_cpu_ids && cpu_possible(cpu))
+		v = sw_count_of_cpu(slot, cpu);
+	if (v == SW_NONE)
+		sw_withheld(unwatched);
+	return v;
+}
+
+/* By its path's address, to be like the others. */
+static s64 __maybe_unused sw_read_cgroup(unsigned int slot, s64 path)
+{
+	return sw_read_target(slot, SW_TARGET_CGROUP, 0,
+			      (const char *)(long)path, true);
+}
+
+/* One count of the Nth of the list. */
+static s64 __maybe_unused sw_read_dead(unsigned int slot, s64 n)
+{
+	struct sw_dead_view v;
+
+	if (!sw_list_at(n, slot, &v)) {
+		sw_withheld(unwatched);
+		return SW_NONE;
+	}
+	if (v.holed) {
+		sw_withheld(incomplete);
+		return SW_NONE;
+	}
+	return v.count;
+}
+
+/**
+ * sw_watch_refresh - let other CPUs bring what they run up to date
+ *
+ * It waits a millisecond at most.  Two that do so at once do not keep each other:
+ * each looks while it waits.
+ *
+ * Context: any but NMI.
+ * Return: how many CPUs have not done so in that time.
+ */
+static s64 __maybe_unused sw_watch_refresh(void)
+{
+	u64 end = sw_clock_ns() + SW_WATCH_WAIT_NS;
+	unsigned long flags;
+	int cpu, behind;
+
+	if (!READ_ONCE(sw_watch.on))
+		return 0;
+	local_irq_save(flags);
+	sw_watch_ask();
+	do {
+		behind = 0;
+		if (this_cpu_read(sw_watch_cpus.asked))
+			sw_watch_look(NULL);
+		for_each_online_cpu(cpu)
+			behind += !sw_watch_has_looked(cpu);
+		cpu_relax();
+	} while (behind && sw_clock_ns() < end);
+	local_irq_restore(flags);
+	return behind;
+}
+
+#endif

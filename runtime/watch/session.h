@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Watching, from the first anchor to the last end probe.
+ *
+ * Begin probes declare, since they run before the anchors.  With the last anchor all
+ * counters are there, and what was declared is taken up.  When the session ends,
+ * every CPU brings up to date what it runs, and threads that are left are put into
+ * the list: so end probes read what the session has counted.
+ *
+ * All of it is sleepable, under sw_session_lock or when nothing else is left.
+ */
+#ifndef STAPWATCH_WATCH_SESSION_H
+#define STAPWATCH_WATCH_SESSION_H
+
+#include "base/contexts.h"
+#include "base/hooks.h"
+#include "base/kernel.h"
+#include "base/session.h"
+#include "count/vthread.h"
+#include "watch/attach.h"
+#include "watch/cgroup.h"
+#include "watch/fold.h"
+#include "watch/list.h"
+#include "watch/read.h"
+#include "watch/state.h"
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/smp.h>
+#include <linux/vmalloc.h>
+
+/* The set of hooks that are only wanted for cgroups. */
+#define SW_HOOK_CGROUP 1
+
+static struct sw_hook sw_watch_hooks[] = {
+	{ "sched_process_free", sw_watch_on_free },
+	{ "task_newtask", sw_watch_on_new },
+#ifdef CONFIG_CGROUPS
+	{ "cgroup_attach_task", sw_cgroup_on_attach, SW_HOOK_CGROUP },
+#endif
+};
+
+static bool sw_watch_has_cgroups(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < SW_MAX_TARGETS; i++)
+		if (sw_watch.targets[i].state == SW_TARGET_DECLARED &&
+		    sw_watch.targets[i].kind == SW_TARGET_CGROUP)
+			return true;
+	return false;
+}
+
+static int sw_watch_hook(void)
+{
+	bool cgroups = sw_watch_has_cgroups();
+	unsigned int i;
+	int rc = 0;
+
+#ifdef CONFIG_CGROUPS
+	sw_bits_of_cgroup = cgroups ? sw_cgroup_bits : NULL;
+#endif
+	sw_hooks_find(sw_watch_hooks, ARRAY_SIZE(sw_watch_hooks));
+	for (i = 0; i < ARRAY_SIZE(sw_watch_hooks) && !rc; i++)
+		if (sw_watch_hooks[i].set != SW_HOOK_CGROUP || cgroups)
+			rc = sw_hook_on(&sw_watch_hooks[i]);
+	return rc;
+}
+
+/* Nobody asks any more, and no CPU is still about to look. */
+static void sw_watch_settle(void)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		while (!sw_watch_has_looked(cpu))
+			msleep(1);
+	/* the last of a look is under way with interrupts off */
+	synchronize_rcu();
+}
+
+static void sw_watch_unhook(void)
+{
+	sw_hooks_off(sw_watch_hooks, ARRAY_SIZE(sw_watch_hooks));
+	sw_watch_settle();
+	sw_entry_of_current = NULL;
+	sw_bits_of_cgroup = NULL;
+	sw_cgroups_stop();
+}
+
+static void sw_watch_free_records(void)
+{
+	vfree(sw_watch.records);
+	sw_watch.records = NULL;
+}
+
+/**
+ * sw_watch_end - let go of what end probes could read
+ * Context: after the end probes, or where a session has failed.
+ */
+static void sw_watch_end(void)
+{
+	int cpu;
+
+	sw_list_stop();
+	vfree(sw_watch.sums);
+	sw_watch.sums = NULL;
+	for_each_possible_cpu(cpu)
+		per_cpu(sw_watch_cpus, cpu).sums = NULL;
+}
+
+/* Each CPU's sums are in lines of the cache that no other CPU writes to. */
+static int sw_watch_alloc(unsigned int slots, int dead)
+{
+	size_t bytes = ALIGN((SW_MAX_TARGETS + 1) * 2 * slots * sizeof(u64),
+			     SMP_CACHE_BYTES);
+	unsigned int i;
+	int cpu;
+
+	sw_watch.slots = slots;
+	sw_watch.record = sizeof(struct sw_watched) + slots * sizeof(u64);
+	sw_watch.sums = vzalloc(bytes * nr_cpu_ids);
+	sw_watch.records = vzalloc((size_t)sw_table_slots(&sw_threads) *
+				   sw_watch.record);
+	if (!sw_watch.sums || !sw_watch.records || sw_list_start(dead, slots))
+		return -ENOMEM;
+	for_each_possible_cpu(cpu) {
+		struct sw_watch_cpu *wc = per_cpu_ptr(&sw_watch_cpus, cpu);
+
+		wc->sums = sw_watch.sums + bytes * cpu;
+		wc->active = 0;
+		/* a CPU that never looks has counted nothing that is known */
+		for (i = 0; i < slots; i++)
+			sw_cpu_counts(wc)[i] = SW_NONE;
+		sw_csd_init(&wc->look, sw_watch_look);
+	}
+	return 0;
+}
+
+/**
+ * sw_watch_start - be ready to watch whom somebody asks for
+ * @slots: how many counters there may come to be
+ * @dead: how many threads that have ended shall be kept
+ *
+ * The table is there, and the switch calls sw_watch_on_switch().
+ *
+ * Return: 0, or an errno after a message; then all is as before.
+ */
+static int sw_watch_start(unsigned int slots, int dead)
+{
+	int rc;
+
+	rc = sw_watch_alloc(slots, dead);
+	if (rc) {
+		_stp_error("stapwatch: no memory to watch %d threads and keep %d that have ended; try a smaller -G stapwatch_threads=N or stapwatch_dead=N\n",
+			   sw_threads.max, dead);
+	} else {
+		rc = sw_watch_hook();
+		if (rc)
+			_stp_error("stapwatch: cannot watch threads that others make: this kernel has no usable tracepoint task_newtask, sched_process_free or cgroup_attach_task (%d)\n",
+				   rc);
+	}
+	if (rc) {
+		sw_watch_unhook();
+		sw_watch_free_records();
+		sw_watch_end();
+		return rc;
+	}
+	sw_entry_of_current = sw_entry_get;
+	return 0;
+}
+
+static void sw_watch_look_everywhere(void *unused)
+{
+	sw_watch_look(NULL);
+}
+
+/**
+ * sw_watch_take - take up what begin probes have declared
+ * Context: all counters are there, no handler runs yet.
+ */
+static void sw_watch_take(void)
+{
+	struct sw_target *t;
+
+	WRITE_ONCE(sw_watch.on, true);
+	on_each_cpu(sw_watch_look_everywhere, NULL, 1);
+	for (t = sw_watch.targets; t < sw_watch.targets + SW_MAX_TARGETS; t++) {
+		if (t->state != SW_TARGET_DECLARED)
+			continue;
+		if (t->kind == SW_TARGET_PROCESS)
+			sw_target_take_process(t);
+		else if (t->kind == SW_TARGET_THREAD)
+			sw_target_take_thread(t);
+#ifdef CONFIG_CGROUPS
+		else
+			sw_target_take_cgroup(t);
+#endif
+	}
+}
+
+/* Those that are left, as long as there is room. */
+static void sw_watch_list_the_rest(void)
+{
+	unsigned int i, slots = sw_table_slots(&sw_threads);
+	struct sw_thread *e;
+	struct sw_watched *w;
+	unsigned long flags;
+	struct sw_cpu *c;
+
+	for (i = 0; i < slots; i++) {
+		e = (struct sw_thread *)(sw_threads.slots +
+					 (size_t)i * sw_threads.stride);
+		if (!READ_ONCE(e->task) || !sw_watch_enter(&c, &flags))
+			continue;
+		w = sw_watched_of(e);
+		if (e->task && w->since && (w->want || w->kept))
+			sw_list_put(e->task, w, true);
+		sw_watch_leave(c, flags);
+	}
+}
+
+/**
+ * sw_watch_stop - the session ends
+ *
+ * Counters still run.
+ */
+static void sw_watch_stop(void)
+{
+	on_each_cpu(sw_watch_look_everywhere, NULL, 1);
+	/* a thread that ends now goes with its last switch, or stays: its
+	 * task_struct is not freed before the tracepoint's callbacks are done */
+	sw_vthread_unhook();
+	sw_watch_list_the_rest();
+	WRITE_ONCE(sw_watch.on, false);
+	sw_watch.ended = true;
+	/* readers of records have RCU */
+	synchronize_rcu();
+	sw_watch_unhook();
+	sw_watch_free_records();
+}
+
+#endif

@@ -1,0 +1,42 @@
+# The runtime, with each step that can fail made one that a parameter of the module
+# lets fail (fail.h).
+#
+#	awk -f fail.awk -v steps=FILE HEADER >NEW
+#
+# FILE gets a line for each step: NUMBER HEADER:LINE NAME; what stands there
+# already, of other headers, has the lower numbers.
+BEGIN {
+	n = split("kmalloc kzalloc kcalloc kmalloc_node kvmalloc kvzalloc " \
+		  "kvcalloc kvmalloc_array vzalloc vmap alloc_percpu " \
+		  "alloc_pages_node proc_create proc_create_data proc_mkdir " \
+		  "proc_mkdir_mode perf_event_create_kernel_counter " \
+		  "cpuhp_setup_state_nocalls register_kprobe register_kretprobe " \
+		  "register_kretprobes " \
+		  "register_module_notifier tracepoint_probe_register seq_open " \
+		  "single_open single_open_size _stp_mkdir_proc_module", names, " ")
+	for (i = 1; i <= n; i++)
+		can_fail[names[i]] = 1
+	while ((getline line < steps) > 0)
+		nr++
+	close(steps)
+}
+
+# text that is no code, declarations, and what interpose.h defines anew
+/^\t* \*/ || /^\t*\/\*/ || /^#/ || /^static int _stp_/ { print; next }
+
+{
+	out = ""
+	while (match($0, /[A-Za-z_][A-Za-z_0-9]*\(/)) {
+		name = substr($0, RSTART, RLENGTH - 1)
+		out = out substr($0, 1, RSTART - 1)
+		$0 = substr($0, RSTART + RLENGTH)
+		if (!(name in can_fail)) {
+			out = out name "("
+			continue
+		}
+		nr++
+		out = out "fail_" name "(" nr ($0 ~ /^\)/ ? "" : ", ")
+		print nr, FILENAME ":" FNR, name >> steps
+	}
+	print out $0
+}

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Precise accounting beside what the kernel counts itself, and its files while the
+ * threads that they tell of come and go.
+ *
+ *	ppa-oracle interrupts MS	each CPU's interrupts and softirqs for MS,
+ *				beside /proc/interrupts and /proc/softirqs
+ *	ppa-oracle recycled ROUNDS	read threads' files while the threads exit
+ *				and others take their records
+ *	ppa-oracle ended		a thread's last values, after its end
+ *	ppa-oracle ring			a thread that io_uring makes
+ *	ppa-oracle evade MS		run whenever no tick comes, beside /proc/stat
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <linux/io_uring.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ppa/abi.h"
+
+#define MAX_CPUS 64
+#define TICK_NS 4000000	/* of the lab's kernels, at 250 Hz */
+
+static char *dir(void)
+{
+	glob_t g;
+
+	if (glob("/proc/systemtap/*/ppa", 0, NULL, &g))
+		errx(1, "no session");
+	return g.gl_pathv[0];
+}
+
+static int open_file(long tid, const char *name)
+{
+	char path[256];
+	int fd, i;
+
+	if (tid)
+		snprintf(path, sizeof(path), "%s/%ld/%s", dir(), tid, name);
+	else
+		snprintf(path, sizeof(path), "%s/%s", dir(), name);
+	/* a thread's directory comes a little later than the thread */
+	for (i = 0; i < 100; i++) {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd >= 0)
+			return fd;
+		usleep(50000);
+	}
+	return -1;
+}
+
+/* ---- interrupts */
+
+enum { INTS, SOFTS, TIMERS, TX, RX, NR_COUNTS };
+
+static const char *const count_name[] = {
+	"interrupts", "softirqs", "timers", "net_tx", "net_rx"
+};
+
+struct counts {
+	uint64_t n[MAX_CPUS][NR_COUNTS];
+};
+
+static union {
+	struct ppa_header h;
+	char bytes[1 << 20];
+} file;
+
+static void ppa_counts(int fd, struct counts *c)
+{
+	static const int from[] = {
+		[INTS] = PPA_INTERRUPTCNT, [SOFTS] = PPA_SOFTIRQCNT,
+		[TIMERS] = PPA_TMRTSKLTCNT, [TX] = PPA_NTWKTXCNT,
+		[RX] = PPA_NTWKRXCNT
+	};
+	unsigned int cpu, i;
+	uint64_t *v;
+
+	if (pread(fd, file.bytes, sizeof(file), 0) < (ssize_t)sizeof(file.h))
+		err(1, "rawsysppa");
+	for (cpu = 0; cpu < file.h.nr_arrays && cpu < MAX_CPUS; cpu++) {
+		v = (uint64_t *)(file.bytes + file.h.offset +
+				 cpu * file.h.stride);
+		for (i = 0; i < NR_COUNTS; i++)
+			c->n[cpu][i] = v[from[i]];
+	}
+}
+
+/* A line's numbers, one for each CPU that is online. */
+static void add_line(struct counts *c, unsigned int which, char *at)
+{
+	unsigned int cpu;
+	uint64_t n;
+	char *end;
+
+	for (cpu = 0; cpu < MAX_CPUS; cpu++, at = end) {
+		n = strtoull(at, &end, 10);
+		if (end == at)
+			return;
+		c->n[cpu][which] += n;
+	}
+}
+
+/* Of those that are told of: NMIs, what is spurious and what only counts errors
+ * are no interrupts with a handler. */
+static bool is_told_of(const char *name)
+{
+	static const char *const not_told[] = {
+		"NMI", "SPU", "PMI", "MCE", "MCP", "ERR", "MIS", "RTR", "DFR",
+		"Err"
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(not_told) / sizeof(*not_told); i++)
+		if (!strcmp(name, not_told[i]))
+			return false;
+	return true;
+}
+
+static void kernel_lines(struct counts *c, const char *path, bool soft)
+{
+	char line[8192], *name, *colon;
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		err(1, "%s", path);
+	while (fgets(line, sizeof(line), f)) {
+		colon = strchr(line, ':');
+		if (!colon)
+			continue;
+		*colon = '\0';
+		for (name = line; *name == ' '; name++)
+			;
+		if (!soft && is_told_of(name))
+			add_line(c, INTS, colon + 1);
+		if (!soft)
+			continue;
+		add_line(c, SOFTS, colon + 1);
+		if (!strcmp(name, "TIMER"))
+			add_line(c, TIMERS, colon + 1);
+		else if (!strcmp(name, "NET_TX"))
+			add_line(c, TX, colon + 1);
+		else if (!strcmp(name, "NET_RX"))
+			add_line(c, RX, colon + 1);
+	}
+	fclose(f);
+}
+
+static void kernel_counts(struct counts *c)
+{
+	memset(c, 0, sizeof(*c));
+	kernel_lines(c, "/proc/interrupts", false);
+	kernel_lines(c, "/proc/softirqs", true);
+}
+
+static void run_on(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		err(1, "sched_setaffinity to CPU %d", cpu);
+}
+
+/* When each CPU has run us, none is between the kernel's counting of an interrupt
+ * and ours. */
+static void settle(void)
+{
+	cpu_set_t all;
+	int cpu;
+
+	if (sched_getaffinity(0, sizeof(all), &all))
+		err(1, "sched_getaffinity");
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &all))
+			run_on(cpu);
+	if (sched_setaffinity(0, sizeof(all), &all))
+		err(1, "sched_setaffinity");
+}
+
+/* Both are read twice, each time around the other: what ppa has counted between its
+ * readings is at least what the kernel has between its inner ones, and at most
+ * what it has between its outer ones. */
+static void interrupts(long ms)
+{
+	static struct counts k[4], p[2];
+	int fd = open_file(0, "rawsysppa"), cpu, i;
+	int cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t got, least, most;
+
+	if (fd < 0)
+		err(1, "rawsysppa");
+	kernel_counts(&k[0]);
+	settle();
+	ppa_counts(fd, &p[0]);
+	settle();
+	kernel_counts(&k[1]);
+	usleep(ms * 1000);
+	kernel_counts(&k[2]);
+	settle();
+	ppa_counts(fd, &p[1]);
+	settle();
+	kernel_counts(&k[3]);
+	for (cpu = 0; cpu < cpus && cpu < MAX_CPUS; cpu++) {
+		for (i = 0; i < NR_COUNTS; i++) {
+			got = p[1].n[cpu][i] - p[0].n[cpu][i];
+			least = k[2].n[cpu][i] - k[1].n[cpu][i];
+			most = k[3].n[cpu][i] - k[0].n[cpu][i];
+			printf("cpu %d %s %s", cpu, count_name[i],
+			       least <= got && got <= most ? "right" : "wrong");
+			if (least > got || got > most)
+				printf(" %llu, not %llu to %llu",
+				       (unsigned long long)got,
+				       (unsigned long long)least,
+				       (unsigned long long)most);
+			printf("%s\n", got ? "" : " none");
+		}
+	}
+}
+
+/* ---- records that are used again */
+
+static volatile pid_t short_tid;
+static volatile bool short_may_go;
+
+static void *short_lived(void *unused)
+{
+	short_tid = syscall(SYS_gettid);
+	while (!short_may_go)
+		usleep(1000);
+	return NULL;
+}
+
+/* What a reading says is this thread's, or there is none; when its directory has gone
+ * /proc itself says EIO of what is still open. */
+static bool reading_is_right(ssize_t n, long tid)
+{
+	const struct ppa_header *h = &file.h;
+
+	if (n < 0)
+		return errno == ESRCH || errno == EAGAIN || errno == EIO;
+	return n >= (ssize_t)sizeof(*h) && h->tid == tid && h->scale &&
+	       h->scale <= h->nr_cpus && h->nr_arrays ==
+	       (h->nr_cpus + h->scale - 1) / h->scale;
+}
+
+static void recycled(long rounds)
+{
+	unsigned long right = 0, wrong = 0, alive;
+	pthread_t thread;
+	pid_t churn;
+	ssize_t n;
+	int fd, i;
+
+	churn = fork();
+	while (!churn) {
+		if (!fork())
+			_exit(0);
+		wait(NULL);
+	}
+	while (rounds--) {
+		short_tid = 0;
+		short_may_go = false;
+		pthread_create(&thread, NULL, short_lived, NULL);
+		while (!short_tid)
+			usleep(1000);
+		fd = open_file(short_tid, "rawppa");
+		if (fd < 0)
+			errx(1, "thread %d has no directory", short_tid);
+		for (alive = 0, i = 0; i < 300; i++) {
+			if (i == 20)
+				short_may_go = true;
+			n = pread(fd, file.bytes, sizeof(file), 0);
+			alive += n > 0;
+			if (reading_is_right(n, short_tid))
+				right++;
+			else
+				wrong++;
+		}
+		pthread_join(thread, NULL);
+		close(fd);
+		if (!alive)
+			wrong++;
+	}
+	kill(churn, SIGKILL);
+	printf("recycled wrong %lu of %s\n", wrong, right ? "some" : "none");
+}
+
+/* ---- what is told of a thread that has ended */
+
+static void *known_calls(void *unused)
+{
+	int i;
+
+	short_tid = syscall(SYS_gettid);
+	for (i = 0; i < 777; i++)
+		syscall(SYS_getppid);
+	return NULL;
+}
+
+static void ended(void)
+{
+	int fd = open_file(0, "rawthreads"), nr = 0;
+	const struct ppa_thread *t;
+	uint64_t calls = 0;
+	pthread_t thread;
+	ssize_t n, size;
+
+	pthread_create(&thread, NULL, known_calls, NULL);
+	pthread_join(thread, NULL);
+	/* it is away when it has had its last switch */
+	usleep(100000);
+	for (size = 0; (n = read(fd, file.bytes + size,
+				 sizeof(file) - size)) > 0; size += n)
+		;
+	for (n = file.h.offset; n + (ssize_t)sizeof(*t) <= size;
+	     n += file.h.stride) {
+		t = (const struct ppa_thread *)(file.bytes + n);
+		if (t->tid != (uint32_t)short_tid || !(t->flags & PPA_ENDED))
+			continue;
+		nr++;
+		calls = t->values[PPA_SYSCALLCNT];
+		if (!t->born || strcmp(t->comm, "ppa-oracle"))
+			nr += 100;
+	}
+	printf("ended %d calls %d\n", nr, calls >= 777 && calls < 800);
+}
+
+/* ---- a thread that no fork() tells of */
+
+static void ring(void)
+{
+	struct io_uring_params p = {
+		.flags = IORING_SETUP_SQPOLL, .sq_thread_idle = 5000
+	};
+	long fd = syscall(SYS_io_uring_setup, 4, &p), tid = 0;
+	char comm[64], path[64];
+	uint64_t *v, sum = 0;
+	unsigned int i;
+	glob_t g;
+	FILE *f;
+	int raw;
+
+	if (fd < 0) {
+		printf("ring: %s\n", strerrorname_np(errno));
+		return;
+	}
+	snprintf(path, sizeof(path), "/proc/self/task/*/comm");
+	if (glob(path, 0, NULL, &g))
+		errx(1, "no threads");
+	for (i = 0; i < g.gl_pathc; i++) {
+		f = fopen(g.gl_pathv[i], "re");
+		if (f && fgets(comm, sizeof(comm), f) &&
+		    !strncmp(comm, "iou-sqp", 7))
+			sscanf(g.gl_pathv[i], "/proc/self/task/%ld/", &tid);
+		if (f)
+			fclose(f);
+	}
+	raw = tid ? open_file(tid, "rawppa") : -1;
+	if (raw < 0) {
+		printf("ring: thread %s, no file\n", tid ? "found" : "lost");
+		return;
+	}
+	/* from its wake-up on it looks for work */
+	syscall(SYS_io_uring_enter, fd, 0, 0, IORING_ENTER_SQ_WAKEUP, NULL, 0);
+	usleep(200000);
+	if (pread(raw, file.bytes, sizeof(file), 0) < (ssize_t)sizeof(file.h))
+		err(1, "rawppa");
+	for (i = 0; i < file.h.nr_arrays; i++) {
+		v = (uint64_t *)(file.bytes + file.h.offset +
+				 i * file.h.stride);
+		sum += v[PPA_SCHEDACCUM];
+	}
+	/* it has had one of two CPUs, or its share of one */
+	printf("ring: %s\n", sum > file.h.tick_hz / 50 ? "counted" : "no time");
+}
+
+/* ---- what ticks do not see */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+/* A CPU's time in milliseconds that was not idle, by /proc/stat. */
+static long stat_busy_ms(int cpu)
+{
+	unsigned long long v[8] = { 0 };
+	char line[256], name[16];
+	FILE *f = fopen("/proc/stat", "re");
+
+	snprintf(name, sizeof(name), "cpu%d ", cpu);
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, name, strlen(name)))
+			sscanf(line + strlen(name),
+			       "%llu %llu %llu %llu %llu %llu %llu", &v[0],
+			       &v[1], &v[2], &v[3], &v[4], &v[5], &v[6]);
+	if (f)
+		fclose(f);
+	return (v[0] + v[1] + v[2] + v[5] + v[6]) * 1000 /
+	       sysconf(_SC_CLK_TCK);
+}
+
+static uint64_t ppa_busy_ms(int fd, int cpu)
+{
+	uint64_t *v;
+
+	if (pread(fd, file.bytes, sizeof(file), 0) < (ssize_t)sizeof(file.h))
+		err(1, "rawsysppa");
+	v = (uint64_t *)(file.bytes + file.h.offset + cpu * file.h.stride);
+	return (v[PPA_USRMODE] + v[PPA_SYSMODE]) * 1000. / file.h.tick_hz;
+}
+
+/* Ticks are where the clock is a multiple of theirs: at work from a tenth of a tick
+ * behind one to a fifth before the next, asleep where it comes. */
+static void evade(long ms)
+{
+	int fd = open_file(0, "rawsysppa"), cpu = 1;
+	uint64_t from = now_ns(), until = from + ms * 1000000ULL, tick, worked = 0;
+	struct timespec wake;
+	long busy;
+	uint64_t got;
+
+	if (fd < 0)
+		err(1, "evade");
+	run_on(cpu);
+	busy = stat_busy_ms(cpu);
+	got = ppa_busy_ms(fd, cpu);
+	while ((tick = now_ns()) < until) {
+		tick += TICK_NS - tick % TICK_NS;
+		wake.tv_sec = (tick + TICK_NS / 10) / 1000000000;
+		wake.tv_nsec = (tick + TICK_NS / 10) % 1000000000;
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
+		from = now_ns();
+		while (now_ns() % TICK_NS < TICK_NS / 10 * 8 &&
+		       now_ns() - from < TICK_NS)
+			;
+		worked += now_ns() - from;
+	}
+	printf("worked_ms %llu stat_ms %ld ppa_ms %llu\n",
+	       (unsigned long long)worked / 1000000,
+	       stat_busy_ms(cpu) - busy,
+	       (unsigned long long)(ppa_busy_ms(fd, cpu) - got));
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	long n = argc > 2 ? atol(argv[2]) : 0;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (!strcmp(what, "interrupts"))
+		interrupts(n);
+	else if (!strcmp(what, "recycled"))
+		recycled(n);
+	else if (!strcmp(what, "ended"))
+		ended();
+	else if (!strcmp(what, "ring"))
+		ring();
+	else if (!strcmp(what, "evade"))
+		evade(n);
+	else
+		errx(2, "what?");
+	return 0;
+}

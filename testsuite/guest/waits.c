@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Processes that wait, each for one cause and under its name.
+ *
+ *	waits TIMES MS DISK	for each cause a process w-CAUSE, one after the other,
+ *				that waits TIMES times, MS milliseconds at least; the
+ *				disk takes as long as it takes, and "-" is none
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAGE 4096
+
+static int times, ms;
+static const char *disk;
+
+static void nap(void)
+{
+	struct timespec ts = { 0, ms * 1000000L };
+
+	nanosleep(&ts, NULL);
+}
+
+/* A process that does for us what the others wait for. */
+static pid_t helper(void (*run)(int), int arg)
+{
+	pid_t child = fork();
+
+	if (child)
+		return child;
+	prctl(PR_SET_NAME, "helper");
+	run(arg);
+	_exit(0);
+}
+
+static void write_late(int fd)
+{
+	int i;
+
+	for (i = 0; i < times; i++) {
+		nap();
+		if (write(fd, "", 1) != 1)
+			_exit(1);
+	}
+}
+
+static void read_all(int fds[2])
+{
+	pid_t child = helper(write_late, fds[1]);
+	char c;
+	int i;
+
+	for (i = 0; i < times; i++)
+		if (read(fds[0], &c, 1) != 1)
+			_exit(1);
+	/* it is gone already, or about to be: no wait that counts */
+	while (kill(child, 0) == 0 && waitpid(child, NULL, WNOHANG) == 0)
+		;
+}
+
+static void wait_futex(void)
+{
+	static int word;
+	struct timespec ts = { 0, ms * 1000000L };
+	int i;
+
+	for (i = 0; i < times; i++)
+		syscall(SYS_futex, &word, FUTEX_WAIT, 0, &ts, NULL, 0);
+}
+
+static void wait_sleep(void)
+{
+	int i;
+
+	for (i = 0; i < times; i++)
+		nap();
+}
+
+static void wait_poll(void)
+{
+	int i;
+
+	for (i = 0; i < times; i++)
+		poll(NULL, 0, ms);
+}
+
+static void wait_pipe(void)
+{
+	int fds[2];
+
+	if (pipe(fds))
+		_exit(1);
+	read_all(fds);
+}
+
+static void wait_socket(void)
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds))
+		_exit(1);
+	read_all(fds);
+}
+
+static void nap_once(int unused)
+{
+	(void)unused;
+	nap();
+}
+
+static void wait_child(void)
+{
+	int i;
+
+	for (i = 0; i < times; i++)
+		waitpid(helper(nap_once, 0), NULL, 0);
+}
+
+static void go_on(int pid)
+{
+	int i;
+
+	for (i = 0; i < times; i++) {
+		char path[64], state = 0;
+
+		while (state != 'T') {
+			FILE *f;
+
+			snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+			f = fopen(path, "r");
+			if (!f || fscanf(f, "%*d %*s %c", &state) != 1)
+				_exit(1);
+			fclose(f);
+		}
+		nap();
+		kill(pid, SIGCONT);
+	}
+}
+
+static void wait_stopped(void)
+{
+	int i;
+
+	helper(go_on, getpid());
+	for (i = 0; i < times; i++)
+		raise(SIGSTOP);
+}
+
+static void hold_lock(int go)
+{
+	int fd = open("locked", O_RDWR | O_CREAT, 0600), i;
+
+	for (i = 0; i < times; i++) {
+		flock(fd, LOCK_EX);
+		if (write(go, "", 1) != 1)
+			_exit(1);
+		nap();
+		flock(fd, LOCK_UN);
+		/* the other has it once, and then asks for the next */
+		if (read(go, &(char){ 0 }, 1) != 1)
+			_exit(1);
+	}
+}
+
+static void wait_lock(void)
+{
+	int fd = open("locked", O_RDWR | O_CREAT, 0600), i, fds[2];
+	char c;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds))
+		_exit(1);
+	helper(hold_lock, fds[1]);
+	for (i = 0; i < times; i++) {
+		while (recv(fds[0], &c, 1, MSG_DONTWAIT) != 1)
+			;
+		flock(fd, LOCK_EX);
+		flock(fd, LOCK_UN);
+		if (write(fds[0], "", 1) != 1)
+			_exit(1);
+	}
+}
+
+static void wait_disk(void)
+{
+	int fd = open(disk, O_RDONLY | O_DIRECT), i;
+	void *buf;
+
+	if (fd < 0 || posix_memalign(&buf, PAGE, PAGE))
+		_exit(1);
+	for (i = 0; i < times; i++)
+		if (pread(fd, buf, PAGE, (off_t)i * PAGE) != PAGE)
+			_exit(1);
+}
+
+static void wait_page(void)
+{
+	int fd = open(disk, O_RDONLY), i;
+	volatile char *map = mmap(NULL, times * PAGE, PROT_READ, MAP_SHARED,
+				  fd, 0);
+
+	if (fd < 0 || map == MAP_FAILED ||
+	    madvise((void *)map, times * PAGE, MADV_RANDOM))
+		_exit(1);
+	for (i = 0; i < times; i++)
+		(void)map[i * PAGE];
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} causes[] = {
+	{ "w-futex", wait_futex },
+	{ "w-sleep", wait_sleep },
+	{ "w-poll", wait_poll },
+	{ "w-pipe", wait_pipe },
+	{ "w-socket", wait_socket },
+	{ "w-child", wait_child },
+	{ "w-stopped", wait_stopped },
+	{ "w-lock", wait_lock },
+	{ "w-disk", wait_disk },
+	{ "w-page", wait_page },
+};
+
+int main(int argc, char **argv)
+{
+	unsigned int i;
+	int status, failed = 0;
+
+	if (argc != 4)
+		return 2;
+	times = atoi(argv[1]);
+	ms = atoi(argv[2]);
+	disk = argv[3];
+	for (i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
+		pid_t child;
+
+		if (*disk == '-' && strstr("w-disk w-page", causes[i].name))
+			continue;
+		child = fork();
+		if (!child) {
+			prctl(PR_SET_NAME, causes[i].name);
+			causes[i].run();
+			_exit(0);
+		}
+		waitpid(child, &status, 0);
+		if (status) {
+			printf("%s failed\n", causes[i].name);
+			failed = 1;
+		}
+	}
+	return failed;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whatever the files of precise process accounting say, the command reads them or
+ * says why not, and what it prints is a table of whole lines, and JSON.
+ *
+ * An input spoils sound files, four bytes for each fault: where, how and by what.
+ * So every input comes far.  libFuzzer calls LLVMFuzzerTestOneInput(); so does
+ * mutate.c.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "cmd/ppa_interval.h"
+#include "cmd/ppa_json.h"
+#include "cmd/ppa_table.h"
+#include "cmd/ppa_why.h"
+#include "../ensure.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* for mutate.c */
+extern const char *const mutate_words[];
+const char *const mutate_words[] = {
+	"\001\001\001\001", "\020\001\001\377", "\044\001\003\001",
+	"\060\001\002\200", "\377\001\001\001", "",
+	NULL
+};
+
+#define CPUS 2
+#define THREADS 6
+
+/* Two looks at two files. */
+struct look {
+	struct {
+		struct ppa_header h;
+		uint64_t v[CPUS][PPA_NR_SYSTEM_VALUES];
+	} system;
+	struct {
+		struct ppa_header h;
+		struct ppa_thread t[THREADS];
+	} threads;
+	size_t system_len, threads_len;
+};
+
+static void sound(struct look *l, int nr)
+{
+	struct ppa_header h = {
+		.magic = PPA_MAGIC, .version = PPA_VERSION, .size = sizeof(h),
+		.nr_cpus = CPUS, .tick_hz = 1000000000, .now = nr * 2000000000ULL,
+		.offset = sizeof(h), .nr_buckets = PPA_NR_BUCKETS,
+	};
+	int i;
+
+	memset(l, 0, sizeof(*l));
+	l->system.h = h;
+	l->system.h.file = PPA_FILE_SYSTEM;
+	l->system.h.nr_arrays = CPUS;
+	l->system.h.stride = sizeof(l->system.v[0]);
+	l->system.h.nr_values = PPA_NR_SYSTEM_VALUES;
+	for (i = 0; i < CPUS; i++) {
+		l->system.v[i][PPA_ELAPSED] = h.now;
+		l->system.v[i][PPA_USRMODE] = h.now / 2;
+		l->system.v[i][PPA_IDLE] = h.now / 2;
+	}
+	l->threads.h = h;
+	l->threads.h.file = PPA_FILE_THREADS;
+	l->threads.h.stride = sizeof(l->threads.t[0]);
+	l->threads.h.nr_values = PPA_NR_THREAD_VALUES;
+	l->threads.h.parts_offset = offsetof(struct ppa_thread, life);
+	l->threads.h.nr_parts = PPA_NR_PARTS;
+	for (i = 0; i < THREADS; i++) {
+		l->threads.t[i].tid = 10 + i / 2;
+		l->threads.t[i].tgid = 10;
+		l->threads.t[i].born = i + (i == 5) * nr;
+		l->threads.t[i].flags = i == 3 ? PPA_ENDED : 0;
+		l->threads.t[i].values[PPA_SCHEDACCUM] = h.now / (i + 1);
+		l->threads.t[i].values[PPA_SYSCALLCNT] = nr * i;
+		memcpy(l->threads.t[i].comm, "thread", 7);
+		l->threads.t[i].life = h.now;
+		l->threads.t[i].parts[i] = h.now;
+		l->threads.t[i].waits[i] = nr;
+		l->threads.t[i].longest[i] = h.now / 2;
+		l->threads.t[i].gone = l->threads.t[i].gone_parts[0] = nr;
+	}
+	l->system_len = sizeof(l->system);
+	l->threads_len = sizeof(l->threads);
+}
+
+static void spoil(struct look *l, const uint8_t *fault)
+{
+	const size_t whole = l->system_len + l->threads_len;
+	size_t at = ((fault[0] | fault[1] << 8) * 4UL + fault[3] % 4) % whole;
+	const bool second = at >= l->system_len;
+	char *file = second ? (char *)&l->threads : (char *)&l->system;
+	size_t *len = second ? &l->threads_len : &l->system_len;
+
+	if (second)
+		at -= l->system_len;
+	switch (fault[2] % 4) {
+	case 0:
+		*len = at;
+		break;
+	case 1:
+		memset(file + at, fault[3], *len - at < 8 ? *len - at : 8);
+		break;
+	case 2:
+		file[at] ^= fault[3];
+		break;
+	default:
+		file[at] = fault[3];
+	}
+}
+
+/* Exactly as long as it is said to be, so that a sanitizer sees the end. */
+static void *exact(const void *data, size_t len)
+{
+	void *copy = malloc(len ?: 1);
+
+	ensure(copy);
+	memcpy(copy, data, len);
+	return copy;
+}
+
+static bool read_look(struct look *l, struct ppa_snapshot *s)
+{
+	char *system = exact(&l->system, l->system_len);
+	char *threads = exact(&l->threads, l->threads_len);
+	struct buf why = { 0 };
+	bool ok = ppa_parse_system(system, l->system_len, s, &why) &&
+		  ppa_parse_threads(threads, l->threads_len, s, &why);
+
+	ensure(ok == !why.len);
+	free(system);
+	free(threads);
+	free(why.s);
+	return ok;
+}
+
+/* Lines that a terminal may be given. */
+static void is_text(const struct buf *out)
+{
+	size_t i;
+
+	ensure(out->len && out->s[out->len - 1] == '\n');
+	for (i = 0; i < out->len; i++)
+		ensure(out->s[i] == '\n' || (uint8_t)out->s[i] >= ' ');
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ppa_interval p = { .seconds = 2 };
+	struct buf out = { 0 };
+	struct look before, now;
+	size_t i;
+
+	sound(&before, 1);
+	sound(&now, 2);
+	for (i = 0; i + 4 <= size && i < 4 * 16; i += 4)
+		if (before.system_len && before.threads_len && now.system_len &&
+		    now.threads_len)
+			spoil(i % 8 ? &now : &before, data + i);
+	if (read_look(&before, &p.before) && read_look(&now, &p.now)) {
+		ppa_interval_rows(&p, size % 2 ? 10 : 0, size % 5);
+		ppa_table(&p, true, false, size % 3, size % 2, size % 7, &out);
+		is_text(&out);
+		ppa_why_table(&p, &out);
+		ppa_process_table(&p, size % 3 ? 0 : 10, &out);
+		is_text(&out);
+		out.len = 0;
+		ppa_json(&p, size % (PPA_CPUS + 1), size % 5 ? 0 : 10, &out);
+		is_text(&out);
+		ensure(memchr(out.s, '\n', out.len) == out.s + out.len - 1);
+		ensure(out.s[0] == '{');
+	}
+	free(out.s);
+	ppa_interval_free(&p);
+	return 0;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* stap beside us, and what its script says through a pipe; beside.h. */
+#include "cmd/beside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/shown.h"
+#include "stap/find.h"
+#include "stap/run.h"
+
+struct session {
+	const struct beside *with;
+	struct buf text;		/* of which no line is whole yet */
+};
+
+/* Who asks us to end means the script, which has something to say then. */
+static volatile sig_atomic_t asked;
+
+static void on_signal(int sig)
+{
+	asked = sig;
+}
+
+/*
+ * What is there to read; 0, or what on_line() said.  Where it has said so before, what
+ * still comes is dropped: who writes it is not to wait for us.
+ */
+static int take(struct session *s, int fd, int rc)
+{
+	char part[4096], *line, *end;
+	ssize_t n;
+
+	while ((n = read(fd, part, sizeof(part))) > 0)
+		if (!rc)
+			buf_add(&s->text, part, n);
+	for (line = s->text.s; line && !rc; line = end + 1) {
+		end = strchr(line, '\n');
+		if (!end)
+			break;
+		*end = '\0';
+		rc = s->with->on_line(s->with->data, line);
+	}
+	if (line && line != s->text.s) {
+		s->text.len -= line - s->text.s;
+		memmove(s->text.s, line, s->text.len + 1);
+	}
+	return rc;
+}
+
+static void become_stap(const struct beside *with, char *path, char *fifo)
+{
+	const char *tapsets = run_tapsets();
+	char **argv;
+	int n = 0, i;
+
+	for (i = 0; with->args[i]; i++)
+		;
+	argv = xmalloc((i + 8) * sizeof(*argv));
+	argv[n++] = "stap";
+	if (tapsets) {
+		argv[n++] = "-I";
+		argv[n++] = (char *)tapsets;
+	}
+	argv[n++] = "-o";
+	argv[n++] = fifo;
+	for (i = 0; with->args[i]; i++)
+		argv[n++] = with->args[i];
+	argv[n++] = "-e";
+	argv[n++] = (char *)with->script;
+	argv[n] = NULL;
+	execv(path, argv);
+	shown_line(stderr, "stapwatch: %s: %s", path, strerror(errno));
+	_exit(RUN_CANNOT);
+}
+
+/* Until stap has ended; returns its status, or 1. */
+static int follow(struct session *s, int fd, pid_t child)
+{
+	struct pollfd wanted = { .fd = fd, .events = POLLIN };
+	int status, rc = 0;
+
+	for (;;) {
+		if (asked) {
+			kill(child, asked);
+			asked = 0;
+		}
+		poll(&wanted, 1, 50);
+		rc = take(s, fd, rc);
+		if (rc)
+			kill(child, SIGINT);
+		if (waitpid(child, &status, WNOHANG) == child)
+			break;
+	}
+	rc = take(s, fd, rc);
+	if (rc < 0)
+		return 1;
+	if (rc)
+		return 0;
+	if (WIFSIGNALED(status))
+		return 128 + WTERMSIG(status);
+	return WEXITSTATUS(status);
+}
+
+static int run(struct session *s, const char *dir)
+{
+	const char *who = s->with->who;
+	struct sigaction act = { .sa_handler = on_signal };
+	char *path = find_our_stap();
+	struct buf fifo = { 0 };
+	int fd = -1, status = 1;
+	pid_t child;
+
+	buf_printf(&fifo, "%s/out", dir);
+	if (path && !mkfifo(fifo.s, 0600))
+		/* for writing as well: it does not end before there is a writer */
+		fd = open(fifo.s, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (path && fd < 0)
+		shown_line(stderr, "stapwatch %s: %s: %s", who, fifo.s,
+			   strerror(errno));
+	if (fd >= 0) {
+		sigaction(SIGINT, &act, NULL);
+		sigaction(SIGTERM, &act, NULL);
+		fflush(NULL);
+		child = fork();
+		if (!child)
+			become_stap(s->with, path, fifo.s);
+		if (child > 0)
+			status = follow(s, fd, child);
+		else
+			shown_line(stderr, "stapwatch %s: fork: %s", who,
+				   strerror(errno));
+		close(fd);
+	}
+	unlink(fifo.s);
+	free(fifo.s);
+	free(path);
+	return status;
+}
+
+int beside_run(const struct beside *with)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct session s = { .with = with };
+	struct buf dir = { 0 };
+	int status = 1;
+
+	buf_printf(&dir, "%s/stapwatch.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (mkdtemp(dir.s)) {
+		status = run(&s, dir.s);
+		rmdir(dir.s);
+	} else {
+		shown_line(stderr, "stapwatch %s: %s: %s", with->who, dir.s,
+			   strerror(errno));
+	}
+	free(s.text.s);
+	free(dir.s);
+	return status;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* stap as a child, for commands that write a script and read what it says. */
+#ifndef STAPWATCH_BESIDE_H
+#define STAPWATCH_BESIDE_H
+
+struct beside {
+	const char *who;		/* the subcommand, for messages */
+	char *const *args;		/* of stap, NULL behind the last */
+	const char *script;
+	/* gets each whole line; below 0: it failed, above 0: it has enough */
+	int (*on_line)(void *data, const char *line);
+	void *data;
+};
+
+/**
+ * beside_run - run stap until it ends
+ *
+ * Who asks us to end asks stap, too, whose script then says the rest.
+ *
+ * Return: stap's exit status; 0 where on_line() had enough; 1 where it failed, or
+ * after a message
+ */
+int beside_run(const struct beside *with);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the subcommands' --help print. */
+#include "cmd/cmd.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+struct line {
+	const char *shown;
+	const char *text;
+};
+
+static const struct {
+	const char *name;
+	const char *usage;
+	const char *what;
+	const struct line *options;
+} commands[] = {
+	{
+		"list", "[--pmu NAME] [--json] [PATTERN]",
+		"List the events that this machine can count, or those with PATTERN in them.",
+		(const struct line []) {
+			{ "--pmu NAME", "the events of that processor" },
+			{ "--json", "print a JSON array" },
+			{ "-h, --help", "print this" },
+			{ 0 },
+		},
+	}, {
+		"top", "[options] [PATTERN] [MAP]",
+		"Watch the counters and histograms of a running script.  MAP is a module's\n"
+		"name or a path with a slash.",
+		(const struct line []) {
+			{ "-d SECS", "show the table every SECS seconds" },
+			{ "-n COUNT", "end after so many tables" },
+			{ "--sort KEY", "by name, value or rate" },
+			{ "-h, --help", "print this" },
+			{ 0 },
+		},
+	}, {
+		"metrics", "[--prometheus | --listen ADDR:PORT] [MAP...]",
+		"Print maps of counters as OpenMetrics text, those of all modules if no MAP is\n"
+		"given.",
+		(const struct line []) {
+			{ "--listen ADDR:PORT", "answer HTTP requests for /metrics" },
+			{ "--prometheus", "print the text format of Prometheus" },
+			{ "-h, --help", "print this" },
+			{ 0 },
+		},
+	}, {
+		"ppa", "[options] [[-p] PID | -a] [MODULE]",
+		"Show where the time of CPUs and threads goes.",
+		(const struct line []) {
+			{ "-p PID", "show that thread, or that process's threads" },
+			{ "-a", "show all threads that did anything" },
+			{ "-i SECS", "the length of an interval" },
+			{ "-n COUNT", "end after so many intervals" },
+			{ "--sort KEY", "by cpu, system, syscalls, latency or switches" },
+			{ "--by KEY", "a row for each thread, process or cpu" },
+			{ "--why", "what threads waited for, and what took their time" },
+			{ "--json", "print each interval as a JSON object" },
+			{ "-h, --help", "print this" },
+			{ 0 },
+		},
+	}, {
+		"stat", "[options] [COMMAND [ARGS]]",
+		"Count events of a command and all that it makes, or of others.",
+		(const struct line []) {
+			{ "-e EVENTS", "events, with commas; sets of them, with semicolons" },
+			{ "--every TIME", "switch sets: 10ms, thread:1ms, overflow:EVENT:N" },
+			{ "-a", "count for all CPUs" },
+			{ "-C CPUS", "count for those CPUs only: 0,2-3" },
+			{ "-p PID", "count for a process that runs, and what it makes" },
+			{ "-t TID", "count for a thread" },
+			{ "-G CGROUP", "count for a cgroup: /system.slice" },
+			{ "-I MS", "print what came in each interval" },
+			{ "--per-thread", "print each thread that has ended" },
+			{ "--json", "print an object for each event" },
+			{ "-v", "show the script" },
+			{ "-h, --help", "print this" },
+			{ 0 },
+		},
+	}, {
+		"latency", "[options] FUNCTION... [-- COMMAND [ARGS]]",
+		"Record how long each call of functions of the kernel takes, and what it counts.",
+		(const struct line []) {
+			{ "-e EVENTS", "count events, with commas between them" },
+			{ "-p PID", "record for a process that runs, and what it makes" },
+			{ "--by cpu", "a row for each CPU that calls return on" },
+			{ "--over US", "leave out calls that take less" },
+			{ "-I MS", "print what came in each interval" },
+			{ "-n COUNT", "end after so many intervals" },
+			{ "--json", "print an object for each function" },
+			{ "-v", "show the script" },
+			{ "-h, --help", "print this" },
+			{ 0 },
+		},
+	}, {
+		"record", "[options] [COMMAND [ARGS]]",
+		"Sample a command and all that it makes, or others, into a trace for `stapwatch\n"
+		"report'.",
+		(const struct line []) {
+			{ "-e EVENT:PERIOD", "what to sample by; may stand more than once" },
+			{ "-g", "with stacks, as all samples are" },
+			{ "-a", "sample all CPUs" },
+			{ "-C CPUS", "sample those CPUs only: 0,2-3" },
+			{ "-p PID", "sample a process that runs, and what it makes" },
+			{ "-t TID", "sample a thread" },
+			{ "-G CGROUP", "sample a cgroup: /system.slice" },
+			{ "-o FILE", "the trace, instead of stapwatch.trace" },
+			{ "-v", "show the script" },
+			{ "-h, --help", "print this" },
+			{ 0 },
+		},
+	}, {
+		"report", "[options] FILE|-",
+		"Tell what is in the trace of a profile: a table, if no other output is asked\n"
+		"for.",
+		(const struct line []) {
+			{ "--callees", "a tree of calls, from the outermost on" },
+			{ "--callers", "a tree from where samples were taken" },
+			{ "--folded", "a line for each stack" },
+			{ "--flamegraph", "an SVG file" },
+			{ "--pprof", "pprof's format" },
+			{ "--annotate SYMBOL", "instructions and source lines" },
+			{ "--branches", "branches, of samples that carry them" },
+			{ "--diff OTHER", "against the earlier trace OTHER" },
+			{ "--by NAMES", "of comm,pid,tid,cpu,image,symbol,line,block,address,stack,data,source" },
+			{ "--sort KEY", "by events, samples or name" },
+			{ "--idle", "draw the idle loop, too, with --flamegraph" },
+			{ "--limit PERCENT", "leave out what has a smaller share" },
+			{ "--comm PATTERN", "threads of that name only" },
+			{ "--event PATTERN", "that event only" },
+			{ "--image PATTERN", "that file only" },
+			{ "--symbol PATTERN", "that function only" },
+			{ "--pid NUMBER", "that process only" },
+			{ "--tid NUMBER", "that thread only" },
+			{ "--cpu NUMBER", "that CPU only" },
+			{ "--inline", "show inlined functions as frames" },
+			{ "--no-demangle", "print names as the linker has them" },
+			{ "--kallsyms FILE", "the kernel's symbols" },
+			{ "--root DIR", "look for the files of processes there" },
+			{ "-h, --help", "print this" },
+			{ 0 },
+		},
+	},
+};
+
+bool cmd_wants_help(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc && strcmp(argv[i], "--"); i++)
+		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+			return true;
+	return false;
+}
+
+const char *cmd_refused(int c, char **argv, char letter[3])
+{
+	const char *arg = argv[optind - 1];
+
+	if (c == ':' || !optopt ||
+	    (!strncmp(arg, "--", 2) && strchr(arg, '=')))
+		return arg;
+	letter[0] = '-';
+	letter[1] = optopt;
+	letter[2] = '\0';
+	return letter;
+}
+
+void cmd_help(const char *name)
+{
+	const struct line *line;
+	size_t i;
+
+	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		if (strcmp(name, commands[i].name))
+			continue;
+		printf("Usage: stapwatch %s %s\n\n%s\n\nOptions:\n", name,
+		       commands[i].usage, commands[i].what);
+		for (line = commands[i].options; line->shown; line++)
+			printf("  %-20s %s\n", line->shown, line->text);
+		puts("\nMore: man stapwatch");
+	}
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What `stapwatch latency' is asked for, and what came of it.
+ *
+ *	latency.c		the command line
+ *	latency_names.c		which functions a pattern stands for
+ *	latency_events.c	what -e names
+ *	latency_script.c	the script that records their calls
+ *	latency_session.c	what stap is given, and what the script says
+ *	latency_print.c		the table, the histogram and JSON
+ */
+#ifndef STAPWATCH_LATENCY_H
+#define STAPWATCH_LATENCY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "event/event.h"
+#include "store/abi.h"
+
+struct latency_event {
+	char *text;		/* as -e has it */
+	struct event ev;
+	int native;		/* its number, for what has no name in the table */
+};
+
+struct latency_function_name {
+	char *name;
+	bool optional;		/* of a pattern: left out if it cannot be probed */
+};
+
+/* What two events make. */
+struct latency_rate {
+	const struct event_derived *derived;
+	size_t numerator, denominator;	/* events' numbers */
+};
+
+struct latency_request {
+	struct latency_function_name *functions;
+	size_t nr_functions;
+	struct latency_event *events;
+	size_t nr_events;
+	struct latency_rate *rates;
+	size_t nr_rates;
+	char *command;		/* a shell's words */
+	uint64_t pid;		/* 0: none is given */
+	uint64_t over_us;
+	uint64_t interval_ms;	/* 0: only at the end */
+	uint64_t count;		/* of intervals; 0: no end */
+	bool by_cpu;
+	bool json;
+	bool verbose;
+};
+
+/* A histogram, as the map has it. */
+struct latency_hist {
+	uint64_t n[PERFMAP_HIST_COUNTERS];
+	uint64_t count;		/* of its values */
+};
+
+/* The time, the thread's time, and each event, of a function. */
+#define LATENCY_TIME 0
+#define LATENCY_ON_CPU 1
+#define LATENCY_EVENT(i) (2 + (i))
+
+struct latency_function {
+	char *name;
+	int64_t cpu;		/* -1: all */
+	uint64_t missed;
+	struct latency_hist *hists;
+};
+
+/* What the script says at a time. */
+struct latency_block {
+	int64_t ns;		/* since it began to record */
+	int64_t under_way;	/* calls that have not returned */
+	double tick_ns;		/* what a tick of the clock is */
+	struct latency_function *functions;
+	size_t nr_functions;
+	bool last;
+};
+
+/** latency_nr_hists - how many histograms a function has */
+size_t latency_nr_hists(const struct latency_request *req);
+
+/**
+ * latency_names_add - functions that one word of the command line stands for
+ *
+ * Return: 0, or -1 after a message
+ */
+int latency_names_add(struct latency_request *req, const char *word);
+
+/**
+ * latency_events_parse - what -e says
+ * @text: events with commas between them
+ *
+ * Return: 0, or -1 after a message
+ */
+int latency_events_parse(struct latency_request *req, const char *text);
+void latency_events_free(struct latency_request *req);
+
+/* Functions' names come by as many -G as that, a power of two: then the script is
+ * the same for most questions. */
+#define LATENCY_LIST 480	/* what is in one; stap's strings have 511 */
+#define LATENCY_LISTS 64
+
+/** latency_lists - the functions' names, LATENCY_LIST characters at most in each */
+size_t latency_lists(const struct latency_request *req, struct buf *lists);
+
+/** latency_script - the script that records what is asked for */
+void latency_script(const struct latency_request *req, size_t nr_lists,
+		    struct buf *out);
+
+/**
+ * latency_session - run the script
+ * @lists: of latency_lists()
+ * @on_block: is called with what it says; below 0: it failed, above 0: it has enough
+ *
+ * Return: the exit status
+ */
+int latency_session(const struct latency_request *req, const char *script,
+		    struct buf *lists, size_t nr_lists,
+		    int (*on_block)(const struct latency_request *req,
+				    struct latency_block *block));
+
+/** latency_print - a block, on stdout; -1 after a message */
+int latency_print(const struct latency_request *req,
+		  const struct latency_block *block);
+
+#endif

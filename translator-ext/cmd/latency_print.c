@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What stapwatch latency prints; latency.h. */
+#include "cmd/latency.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/shown.h"
+#include "store/hist.h"
+
+/* A function's time, in nanoseconds. */
+struct times {
+	double total, mean, p50, p99, p999, max, on_cpu;
+};
+
+static double quantile(const struct latency_hist *h, unsigned int permille)
+{
+	u64 v;
+
+	hist_quantile(h->n, permille, &v);
+	return v;
+}
+
+static double mean(const struct latency_hist *h)
+{
+	return h->count ? (double)h->n[PERFMAP_HIST_SUM] / h->count : 0;
+}
+
+static struct times times_of(const struct latency_block *b,
+			     const struct latency_function *f)
+{
+	const struct latency_hist *h = &f->hists[LATENCY_TIME];
+	const double ns = b->tick_ns;
+
+	return (struct times) {
+		.total = h->n[PERFMAP_HIST_SUM] * ns,
+		.mean = mean(h) * ns,
+		.p50 = quantile(h, 500) * ns,
+		.p99 = quantile(h, 990) * ns,
+		.p999 = quantile(h, 999) * ns,
+		.max = quantile(h, 1000) * ns,
+		.on_cpu = f->hists[LATENCY_ON_CPU].n[PERFMAP_HIST_SUM] * ns,
+	};
+}
+
+static double share(const struct latency_block *b,
+		    const struct latency_function *f)
+{
+	uint64_t all = 0;
+	size_t i;
+
+	for (i = 0; i < b->nr_functions; i++)
+		all += b->functions[i].hists[LATENCY_TIME].n[PERFMAP_HIST_SUM];
+	return all ? (double)f->hists[LATENCY_TIME].n[PERFMAP_HIST_SUM] / all :
+		     0;
+}
+
+static uint64_t calls(const struct latency_function *f)
+{
+	return f->hists[LATENCY_TIME].count;
+}
+
+static double rate(const struct latency_rate *r,
+		   const struct latency_function *f)
+{
+	const struct latency_hist *a = &f->hists[LATENCY_EVENT(r->numerator)];
+	const struct latency_hist *b = &f->hists[LATENCY_EVENT(r->denominator)];
+
+	return b->n[PERFMAP_HIST_SUM] ?
+	       (double)a->n[PERFMAP_HIST_SUM] / b->n[PERFMAP_HIST_SUM] : 0;
+}
+
+/* ---- JSON: an object for each function */
+
+static void json_function(const struct latency_request *req,
+			  const struct latency_block *b,
+			  const struct latency_function *f, struct buf *out)
+{
+	const struct times t = times_of(b, f);
+	size_t i;
+
+	buf_puts(out, "{\"function\":");
+	json_string(out, f->name);
+	if (req->by_cpu)
+		buf_printf(out, ",\"cpu\":%" PRId64, f->cpu);
+	buf_printf(out, ",\"time_ns\":%" PRId64 ",\"calls\":%" PRIu64
+		   ",\"missed\":%" PRIu64 ",\"total_ns\":%.0f,\"share\":%.6f"
+		   ",\"mean_ns\":%.1f,\"p50_ns\":%.0f,\"p99_ns\":%.0f"
+		   ",\"p999_ns\":%.0f,\"max_ns\":%.0f,\"on_cpu_ns\":%.0f"
+		   ",\"on_cpu_calls\":%" PRIu64 ",\"events\":[",
+		   b->ns, calls(f), f->missed, t.total, share(b, f), t.mean,
+		   t.p50, t.p99, t.p999, t.max, t.on_cpu,
+		   f->hists[LATENCY_ON_CPU].count);
+	for (i = 0; i < req->nr_events; i++) {
+		const struct latency_hist *h = &f->hists[LATENCY_EVENT(i)];
+
+		buf_printf(out, "%s{\"event\":", i ? "," : "");
+		json_string(out, req->events[i].text);
+		buf_printf(out, ",\"count\":%" PRIu64 ",\"calls\":%" PRIu64 "}",
+			   h->n[PERFMAP_HIST_SUM], h->count);
+	}
+	buf_puts(out, "]");
+	for (i = 0; i < req->nr_rates; i++)
+		buf_printf(out, ",\"%s\":%.6f", req->rates[i].derived->name,
+			   rate(&req->rates[i], f));
+	buf_puts(out, "}\n");
+}
+
+/* ---- for people */
+
+static int by_total(const void *a, const void *b)
+{
+	const struct latency_function *const *x = a, *const *y = b;
+	const uint64_t s = (*x)->hists[LATENCY_TIME].n[PERFMAP_HIST_SUM];
+	const uint64_t t = (*y)->hists[LATENCY_TIME].n[PERFMAP_HIST_SUM];
+
+	return s != t ? (s < t) - (s > t) :
+			strcmp((*x)->name, (*y)->name) ?:
+			((*x)->cpu > (*y)->cpu) - ((*x)->cpu < (*y)->cpu);
+}
+
+/* The functions that were called, those with the most time first. */
+static const struct latency_function **
+sorted(const struct latency_block *b, size_t *nr)
+{
+	const struct latency_function **f;
+	size_t i;
+
+	*nr = 0;
+	f = xmalloc((b->nr_functions + 1) * sizeof(*f));
+	for (i = 0; i < b->nr_functions; i++)
+		if (calls(&b->functions[i]))
+			f[(*nr)++] = &b->functions[i];
+	qsort(f, *nr, sizeof(*f), by_total);
+	return f;
+}
+
+static void put_row(const struct latency_request *req,
+		    const struct latency_block *b,
+		    const struct latency_function *f, struct buf *out)
+{
+	const struct times t = times_of(b, f);
+	struct buf name = { 0 };
+	size_t i;
+
+	shown_name(&name, f->name);
+	buf_printf(out, "%8" PRIu64 " %9.3f %5.1f%% %8.2f %8.2f %8.2f %8.2f %8.2f %8.2f",
+		   calls(f), t.total / 1e6, 100 * share(b, f), t.mean / 1e3,
+		   t.p50 / 1e3, t.p99 / 1e3, t.p999 / 1e3, t.max / 1e3,
+		   mean(&f->hists[LATENCY_ON_CPU]) * b->tick_ns / 1e3);
+	for (i = 0; i < req->nr_events; i++)
+		buf_printf(out, " %11.1f", mean(&f->hists[LATENCY_EVENT(i)]));
+	for (i = 0; i < req->nr_rates; i++)
+		buf_printf(out, " %11.3f", rate(&req->rates[i], f));
+	buf_printf(out, "  %s", name.s ? name.s : "");
+	if (req->by_cpu)
+		buf_printf(out, ", CPU %" PRId64, f->cpu);
+	buf_puts(out, "\n");
+	free(name.s);
+}
+
+static void put_head(const struct latency_request *req, struct buf *out)
+{
+	size_t i;
+
+	buf_printf(out, "%8s %9s %6s %8s %8s %8s %8s %8s %8s", "calls",
+		   "total ms", "share", "mean us", "p50", "p99", "p999", "max",
+		   "on CPU");
+	for (i = 0; i < req->nr_events; i++) {
+		struct buf name = { 0 };
+
+		shown_name(&name, req->events[i].text);
+		buf_printf(out, " %11.11s", name.s);
+		free(name.s);
+	}
+	for (i = 0; i < req->nr_rates; i++)
+		buf_printf(out, " %11.11s", req->rates[i].derived->name);
+	buf_puts(out, "  function\n");
+}
+
+/* The time of a function, in rows of powers of two of nanoseconds. */
+static void draw(const struct latency_block *b,
+		 const struct latency_function *f)
+{
+	const struct latency_hist *h = &f->hists[LATENCY_TIME];
+	u64 rows[HIST_ROWS] = { h->n[PERFMAP_HIST_NEGATIVE] };
+	unsigned int i;
+
+	for (i = 0; i < PERFMAP_HIST_BUCKETS; i++)
+		if (h->n[i])
+			rows[hist_row(hist_bucket(hist_mid(i) * b->tick_ns))] +=
+				h->n[i];
+	hist_draw(stdout, rows);
+}
+
+static void put_losses(const struct latency_block *b, struct buf *out)
+{
+	uint64_t missed = 0;
+	size_t i, idle = 0;
+
+	for (i = 0; i < b->nr_functions; i++) {
+		missed += b->functions[i].missed;
+		idle += !calls(&b->functions[i]);
+	}
+	if (idle && b->functions[0].cpu < 0)
+		buf_printf(out, "%zu of %zu functions were not called\n", idle,
+			   b->nr_functions);
+	if (missed)
+		buf_printf(out, "%" PRIu64 " calls were missed\n", missed);
+	if (b->last && b->under_way)
+		buf_printf(out, "%" PRId64 " calls had not returned\n",
+			   b->under_way);
+}
+
+static void put_table(const struct latency_request *req,
+		      const struct latency_block *b, struct buf *out)
+{
+	const struct latency_function **f;
+	size_t i, nr;
+
+	f = sorted(b, &nr);
+	if (req->interval_ms)
+		buf_printf(out, "%.3f s\n", b->ns / 1e9);
+	if (nr)
+		put_head(req, out);
+	for (i = 0; i < nr; i++)
+		put_row(req, b, f[i], out);
+	put_losses(b, out);
+	free(f);
+}
+
+int latency_print(const struct latency_request *req,
+		  const struct latency_block *b)
+{
+	const bool draws = !req->json && !req->interval_ms &&
+			   b->nr_functions == 1 && calls(&b->functions[0]);
+	struct buf out = { 0 };
+	size_t i;
+	int rc;
+
+	if (req->json)
+		for (i = 0; i < b->nr_functions; i++)
+			json_function(req, b, &b->functions[i], &out);
+	else
+		put_table(req, b, &out);
+	if (draws) {
+		buf_puts(&out, "\nnanoseconds of ");
+		shown_name(&out, b->functions[0].name);
+		buf_puts(&out, "\n");
+	}
+	rc = buf_flush(&out, STDOUT_FILENO);
+	if (!rc && draws)
+		draw(b, &b->functions[0]);
+	if (rc)
+		shown_line(stderr, "stapwatch latency: cannot write: %s",
+			   strerror(errno));
+	free(out.s);
+	return rc;
+}

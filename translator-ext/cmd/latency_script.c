@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The script of stapwatch latency.
+ *
+ * Functions and numbers come by -G, so that the same kind of question finds its
+ * module in stap's cache, whatever the functions are.
+ *
+ * What it prints, a line each:
+ *
+ *	begin NS UNDER_WAY CLOCK	since it records; calls that have not returned;
+ *				nanoseconds of 10^9 ticks.  A block begins.
+ *	function MISSED NAME, or cpu CPU MISSED NAME	and its histograms:
+ *	hist I SUM NEGATIVE BUCKET:COUNT ...
+ *	end, or last		the block is whole
+ */
+#include "cmd/latency.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/event_declare.h"
+
+/* A function as stap -G lets it pass; the runtime knows the way back. */
+static void put_plain(const struct latency_function_name *f, struct buf *out)
+{
+	const char *s;
+
+	if (f->optional)
+		buf_puts(out, ".");
+	for (s = f->name; *s; s++)
+		if (*s == ':')
+			buf_puts(out, "..");
+		else
+			buf_add(out, s, 1);
+}
+
+size_t latency_lists(const struct latency_request *req, struct buf *lists)
+{
+	struct buf plain = { 0 };
+	size_t i, at = 0, nr = 1;
+
+	/* one behind the other, each with a 0 at its end */
+	for (i = 0; i < req->nr_functions; i++) {
+		put_plain(&req->functions[i], &plain);
+		if (at && at + 1 + plain.len > LATENCY_LIST) {
+			buf_add(lists, "", 1);
+			at = 0;
+			nr++;
+		}
+		if (at)
+			buf_puts(lists, "-");
+		buf_puts(lists, plain.s);
+		at += !!at + plain.len;
+		plain.len = 0;
+	}
+	buf_add(lists, "", 1);
+	free(plain.s);
+	return nr;
+}
+
+/* How many the script takes. */
+static size_t taken(size_t nr_lists)
+{
+	size_t n = 1;
+
+	while (n < nr_lists)
+		n *= 2;
+	return n;
+}
+
+static void put_event(const struct latency_event *e, struct buf *out)
+{
+	if (e->native < 0)
+		buf_printf(out, "\tcall_count_%s()\n", e->ev.table_name);
+	else
+		buf_printf(out, "\t__sw_native_call_count(%d)\n", e->native);
+}
+
+/* Events that the table has no name for. */
+static void put_natives(const struct latency_request *req, struct buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < req->nr_events; i++) {
+		const struct latency_event *e = &req->events[i];
+
+		if (e->native < 0)
+			continue;
+		event_declare(out, e->native, e->text, &e->ev.attr, 0, 0);
+		buf_puts(out, "\n");
+		event_anchor(out, e->native);
+		buf_puts(out, "\n");
+	}
+}
+
+void latency_script(const struct latency_request *req, size_t nr_lists,
+		    struct buf *out)
+{
+	size_t i, n = taken(nr_lists);
+
+	buf_puts(out, "global latency_began, latency_by_cpu = 0\n");
+	for (i = 0; i < n; i++)
+		buf_printf(out, "global latency_%zu = \"\"\n", i);
+	if (req->over_us)
+		buf_puts(out, "global latency_over = 0\n");
+	put_natives(req, out);
+	buf_puts(out, "probe begin {\n\tlatency_began = stapwatch_ns()\n");
+	if (req->pid || req->command)
+		buf_puts(out, "\tif (!process_watch(target())) exit()\n"
+			      "\tcall_only_watched()\n");
+	if (req->over_us)
+		buf_puts(out, "\tcall_only_over(latency_over)\n");
+	/* the thread's time, which is the first */
+	buf_puts(out, "\tcall_count_tsc()\n");
+	for (i = 0; i < req->nr_events; i++)
+		put_event(&req->events[i], out);
+	for (i = 0; i < n; i++)
+		buf_printf(out, "\t__sw_calls_record(latency_%zu)\n", i);
+	buf_puts(out, "}\n"
+		      "function latency_block() {\n"
+		      "\tprintf(\"begin %d %d %d\\n\", stapwatch_ns() - latency_began,\n"
+		      "\t\tcall_under_way(), stapwatch_tsc_ns(1000000000))\n"
+		      "\t__sw_calls_print(latency_by_cpu)\n"
+		      "}\n");
+	if (req->interval_ms)
+		buf_printf(out, "probe timer.ms(%" PRIu64 ") { latency_block(); printf(\"end\\n\") }\n",
+			   req->interval_ms);
+	/* the last handler before it ends has what nothing is added to */
+	buf_puts(out, "probe end { latency_block(); printf(\"last\\n\") }\n");
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What stapwatch latency gives to stap, and what its script says; latency.h. */
+#include "cmd/latency.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/shown.h"
+#include "cmd/beside.h"
+#include "cmd/words.h"
+
+struct session {
+	const struct latency_request *req;
+	int (*on_block)(const struct latency_request *req,
+			struct latency_block *block);
+	struct latency_block block;
+	bool in_block;
+	bool ended;		/* the last block was there */
+};
+
+static void drop_functions(struct latency_block *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->nr_functions; i++) {
+		free(b->functions[i].name);
+		free(b->functions[i].hists);
+	}
+	free(b->functions);
+	b->functions = NULL;
+	b->nr_functions = 0;
+}
+
+static void new_function(struct session *s, int64_t cpu, uint64_t missed,
+			 const char *name)
+{
+	const size_t size = latency_nr_hists(s->req) *
+			    sizeof(struct latency_hist);
+	struct latency_block *b = &s->block;
+	struct latency_function *f;
+
+	b->functions = xrealloc(b->functions, (b->nr_functions + 1) *
+				sizeof(*b->functions));
+	f = &b->functions[b->nr_functions++];
+	*f = (struct latency_function) {
+		.name = xstrdup(name),
+		.cpu = cpu,
+		.missed = missed,
+		.hists = xmalloc(size),
+	};
+	memset(f->hists, 0, size);
+}
+
+/* "hist I SUM NEGATIVE BUCKET:COUNT ..."; what is none is no harm. */
+static void take_hist(struct session *s, const char *line)
+{
+	struct latency_block *b = &s->block;
+	unsigned long long i, sum, negative, bucket, n;
+	struct latency_hist *h;
+	int at = 0;
+
+	if (!b->nr_functions ||
+	    sscanf(line, "hist %llu %llu %llu%n", &i, &sum, &negative, &at) !=
+	    3 || i >= latency_nr_hists(s->req))
+		return;
+	h = &b->functions[b->nr_functions - 1].hists[i];
+	h->n[PERFMAP_HIST_SUM] = sum;
+	h->n[PERFMAP_HIST_NEGATIVE] = negative;
+	for (line += at; sscanf(line, " %llu:%llu%n", &bucket, &n, &at) == 2;
+	     line += at) {
+		if (bucket >= PERFMAP_HIST_BUCKETS)
+			continue;
+		h->n[bucket] = n;
+		h->count += n;
+	}
+}
+
+static int take_line(void *data, const char *line)
+{
+	struct session *s = data;
+	struct latency_block *b = &s->block;
+	unsigned long long cpu, missed;
+	int64_t ns, under_way, clock;
+	int at = 0;
+
+	if (sscanf(line, "begin %" SCNd64 " %" SCNd64 " %" SCNd64, &ns,
+		   &under_way, &clock) == 3) {
+		drop_functions(b);
+		b->ns = ns;
+		b->under_way = under_way;
+		b->tick_ns = clock / 1e9;
+		s->in_block = true;
+	} else if (!s->in_block) {
+		return 0;
+	} else if (sscanf(line, "function %llu %n", &missed, &at) == 1 && at) {
+		new_function(s, -1, missed, line + at);
+	} else if (sscanf(line, "cpu %llu %llu %n", &cpu, &missed, &at) == 2 &&
+		   at) {
+		new_function(s, cpu, missed, line + at);
+	} else if (!strncmp(line, "hist ", 5)) {
+		take_hist(s, line);
+	} else if (!strcmp(line, "end") || !strcmp(line, "last")) {
+		b->last = *line == 'l';
+		s->ended = b->last;
+		s->in_block = false;
+		return s->on_block(s->req, b);
+	}
+	return 0;
+}
+
+static int run(struct session *s, const char *script, struct buf *lists,
+	       size_t nr_lists)
+{
+	const struct latency_request *req = s->req;
+	char *args[2 * LATENCY_LISTS + 16], *given[LATENCY_LISTS + 4], id[32];
+	const char *list = lists->s;
+	int n = 0, nr_given = 0, i, status;
+	char name[48], number[32];
+	size_t l;
+
+	if (req->command) {
+		args[n++] = "-c";
+		args[n++] = req->command;
+	}
+	if (req->pid) {
+		snprintf(id, sizeof(id), "%" PRIu64, req->pid);
+		args[n++] = "-x";
+		args[n++] = id;
+	}
+	for (l = 0; l < nr_lists; l++) {
+		snprintf(name, sizeof(name), "latency_%zu", l);
+		given[nr_given++] = words_of_global(name, list);
+		list += strlen(list) + 1;
+	}
+	snprintf(number, sizeof(number), "%zu", req->nr_functions);
+	given[nr_given++] = words_of_global("call_max", number);
+	snprintf(number, sizeof(number), "%zu",
+		 req->nr_functions * latency_nr_hists(req));
+	given[nr_given++] = words_of_global("stathist_max", number);
+	if (req->by_cpu)
+		given[nr_given++] = words_of_global("latency_by_cpu", "1");
+	if (req->over_us) {
+		snprintf(number, sizeof(number), "%" PRIu64,
+			 req->over_us * 1000);
+		given[nr_given++] = words_of_global("latency_over", number);
+	}
+	for (i = 0; i < nr_given; i++) {
+		args[n++] = "-G";
+		args[n++] = given[i];
+	}
+	args[n] = NULL;
+	status = beside_run(&(struct beside) {
+		.who = "latency",
+		.args = args,
+		.script = script,
+		.on_line = take_line,
+		.data = s,
+	});
+	for (i = 0; i < nr_given; i++)
+		free(given[i]);
+	return status;
+}
+
+int latency_session(const struct latency_request *req, const char *script,
+		    struct buf *lists, size_t nr_lists,
+		    int (*on_block)(const struct latency_request *req,
+				    struct latency_block *block))
+{
+	struct session s = { .req = req, .on_block = on_block };
+	int status = run(&s, script, lists, nr_lists);
+
+	if (!status && !s.ended && !req->count) {
+		shown_line(stderr, "stapwatch latency: no calls came (stap's message is above)");
+		status = 1;
+	}
+	drop_functions(&s.block);
+	return status;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stapwatch ppa: what CPUs and threads did in each interval, as the difference of
+ * what the files of precise process accounting said at its two ends.
+ */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/shown.h"
+#include "cmd/ppa_interval.h"
+#include "cmd/ppa_json.h"
+#include "cmd/ppa_session.h"
+#include "cmd/ppa_table.h"
+#include "cmd/ppa_why.h"
+#include "cmd/words.h"
+
+static const char *const sort_names[] = {
+	[PPA_BY_CPU] = "cpu",
+	[PPA_BY_SYSTEM] = "system",
+	[PPA_BY_SYSCALLS] = "syscalls",
+	[PPA_BY_LATENCY] = "latency",
+	[PPA_BY_SWITCHES] = "switches",
+};
+
+static const char *const by_names[] = {
+	[PPA_THREADS] = "thread",
+	[PPA_PROCESSES] = "process",
+	[PPA_CPUS] = "cpu",
+};
+
+#define NR_BYS (sizeof(by_names) / sizeof(*by_names))
+#define NR_SORTS (sizeof(sort_names) / sizeof(*sort_names))
+
+struct ppa {
+	const char *named;	/* a module or a directory */
+	uint64_t pid;		/* 0: all */
+	uint64_t count;		/* 0: no end */
+	double interval;
+	enum ppa_sort sort;
+	enum ppa_by by;
+	bool why;
+	bool json;
+
+	char *dir;
+	struct ppa_interval in;
+	struct buf out;
+	bool terminal;
+	bool utf8;
+};
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	stopped = 1;
+}
+
+static int write_out(struct ppa *p)
+{
+	if (!buf_flush(&p->out, STDOUT_FILENO))
+		return 0;
+	shown_line(stderr, "stapwatch ppa: cannot write: %s", strerror(errno));
+	return -1;
+}
+
+/* ---- rounds */
+
+static int take(struct ppa *p)
+{
+	struct buf why = { 0 };
+	bool ok = ppa_snapshot_read(p->dir, &p->in.now, &why);
+
+	/* a session of our own ends by the same Ctrl-C */
+	if (!ok && !stopped)
+		shown_line(stderr, "stapwatch ppa: %s", why.s);
+	free(why.s);
+	return ok ? 0 : -1;
+}
+
+static void put(struct ppa *p, bool first)
+{
+	const bool why = p->why || p->by == PPA_PROCESSES;
+
+	if (p->json) {
+		ppa_json(&p->in, p->by, p->pid, &p->out);
+		return;
+	}
+	if (!why) {
+		ppa_table(&p->in, first, p->terminal, p->utf8, !p->pid,
+			  p->by == PPA_THREADS, &p->out);
+		return;
+	}
+	/* each row is as long as it has causes */
+	buf_puts(&p->out, p->terminal ? "\033[H\033[J" : first ? "" : "\n");
+	if (p->by == PPA_PROCESSES)
+		ppa_process_table(&p->in, p->pid, &p->out);
+	else
+		ppa_why_table(&p->in, &p->out);
+}
+
+static int one_round(struct ppa *p, bool first)
+{
+	struct timespec ts = {
+		.tv_sec = p->interval,
+		.tv_nsec = (p->interval - (time_t)p->interval) * 1e9,
+	};
+
+	ppa_snapshot_free(&p->in.before);
+	p->in.before = p->in.now;
+	nanosleep(&ts, NULL);
+	if (take(p)) {
+		p->in.now = (struct ppa_snapshot) { 0 };
+		return stopped ? 0 : -1;
+	}
+	p->in.seconds = (double)(p->in.now.now - p->in.before.now) /
+			p->in.now.hz;
+	if (p->in.seconds <= 0)
+		p->in.seconds = 1e-9;
+	ppa_interval_rows(&p->in, p->pid, p->sort);
+	if (p->pid && !p->in.nr_rows) {
+		shown_line(stderr, "stapwatch ppa: -p %" PRIu64 ": no such thread",
+			   p->pid);
+		return -1;
+	}
+	put(p, first);
+	return write_out(p);
+}
+
+static int run(struct ppa *p)
+{
+	struct sigaction act = { .sa_handler = on_signal };
+	uint64_t round;
+	int rc;
+
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	p->dir = ppa_session_begin(p->named, &stopped);
+	if (!p->dir)
+		return stopped ? 0 : 1;
+	p->terminal = !p->json && isatty(STDOUT_FILENO);
+	p->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	rc = take(p);
+	if (!rc && p->terminal)
+		buf_puts(&p->out, "\033[2J");
+	for (round = 0; !rc && !stopped && (!p->count || round < p->count);
+	     round++)
+		rc = one_round(p, !round);
+	ppa_session_end();
+	return rc && !stopped ? 1 : 0;
+}
+
+/* ---- the command */
+
+#define USAGE "there are [-p] PID or -a, -i SECS, -n COUNT, --sort cpu|system|syscalls|latency|switches, --by thread|process|cpu, --why and --json"
+
+static int say(const char *what, const char *value)
+{
+	shown_line(stderr, "stapwatch ppa: %s: \"%s\"; " USAGE, what, value);
+	return -1;
+}
+
+static int take_number(const char *what, const char *s, uint64_t *n)
+{
+	return words_number(s, n) ? 0 : say(what, s);
+}
+
+static int take_pid(struct ppa *p, const char *s)
+{
+	return take_number("-p wants a process's or thread's number", s,
+			   &p->pid);
+}
+
+static bool is_number(const char *s)
+{
+	return *s && !s[strspn(s, "0123456789")];
+}
+
+static int take_interval(struct ppa *p, const char *s)
+{
+	char *end;
+
+	p->interval = strtod(s, &end);
+	if (((*s < '0' || *s > '9') && *s != '.') || *end ||
+	    !(p->interval >= 0.01 && p->interval <= 86400))
+		return say("-i wants seconds, from 0.01 to 86400", s);
+	return 0;
+}
+
+static int take_sort(struct ppa *p, const char *s)
+{
+	size_t i;
+
+	for (i = 0; i < NR_SORTS; i++) {
+		if (!strcmp(s, sort_names[i])) {
+			p->sort = i;
+			return 0;
+		}
+	}
+	return say("--sort does not know", s);
+}
+
+static int take_by(struct ppa *p, const char *s)
+{
+	size_t i;
+
+	for (i = 0; i < NR_BYS; i++) {
+		if (!strcmp(s, by_names[i])) {
+			p->by = i;
+			return 0;
+		}
+	}
+	return say("--by does not know", s);
+}
+
+static int read_options(struct ppa *p, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "sort", required_argument, NULL, 's' },
+		{ "by", required_argument, NULL, 'b' },
+		{ "why", no_argument, NULL, 'w' },
+		{ "json", no_argument, NULL, 'j' },
+		{ NULL, 0, NULL, 0 },
+	};
+	bool all = false;
+	char letter[3];
+	int c, rc = 0;
+
+	optind = 0;
+	opterr = 0;
+	while (!rc && (c = getopt_long(argc, argv, ":p:ai:n:", options,
+				       NULL)) >= 0) {
+		if (c == 'p')
+			rc = take_pid(p, optarg);
+		else if (c == 'a')
+			all = true;
+		else if (c == 'i')
+			rc = take_interval(p, optarg);
+		else if (c == 'n')
+			rc = take_number("-n wants a number from 1 on", optarg,
+					 &p->count);
+		else if (c == 's')
+			rc = take_sort(p, optarg);
+		else if (c == 'b')
+			rc = take_by(p, optarg);
+		else if (c == 'w')
+			p->why = true;
+		else if (c == 'j')
+			p->json = true;
+		else
+			rc = say(c == ':' ? "an option wants a value" :
+					    "an option is not known",
+				 cmd_refused(c, argv, letter));
+	}
+	/* a PID may stand alone; a module of that name goes by its directory */
+	if (!rc && optind < argc && is_number(argv[optind])) {
+		if (p->pid)
+			return say("one PID is enough", argv[optind]);
+		rc = take_pid(p, argv[optind++]);
+	}
+	if (rc)
+		return rc;
+	if (all && p->pid)
+		return say("-p and -a exclude each other", "-a");
+	if (p->by == PPA_CPUS && (p->why || p->pid))
+		return say("--by cpu excludes --why and -p", "cpu");
+	if (argc - optind > 1)
+		return say("one MODULE is enough", argv[optind + 1]);
+	p->named = argv[optind];
+	return 0;
+}
+
+int cmd_ppa(int argc, char **argv)
+{
+	struct ppa p = { .interval = 1 };
+	int status = 1;
+
+	setlocale(LC_CTYPE, "");
+	if (!read_options(&p, argc, argv))
+		status = run(&p);
+	ppa_interval_free(&p.in);
+	free(p.out.s);
+	free(p.dir);
+	return status;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading what may be anything; ppa_files.h says what is wanted of it. */
+#include "cmd/ppa_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_FILE (256 << 20)
+#define MAX_CPUS 65536
+/* the header that the first version had */
+#define HEADER_FIRST offsetof(struct ppa_header, parts_offset)
+
+static bool
+check_header(const char *data, size_t len, enum ppa_file file, size_t record,
+	     unsigned int values, struct ppa_header *h, struct buf *why)
+{
+	*h = (struct ppa_header) { .size = HEADER_FIRST };
+	if (len < HEADER_FIRST) {
+		buf_puts(why, "it ends within its header");
+		return false;
+	}
+	memcpy(h, data, HEADER_FIRST);
+	if (h->size <= len)
+		memcpy(h, data, h->size < sizeof(*h) ? h->size : sizeof(*h));
+	if (memcmp(h->magic, PPA_MAGIC, sizeof(h->magic))) {
+		buf_puts(why, "it is no file of ppa");
+	} else if (h->version != PPA_VERSION) {
+		buf_printf(why, "it is of version %u, and this reads %u",
+			   h->version, PPA_VERSION);
+	} else if (h->file != file || h->size < HEADER_FIRST || !h->tick_hz ||
+		   h->offset < h->size || h->offset > len ||
+		   h->offset % 8 || h->stride % 8 || h->stride < record ||
+		   h->nr_values < values) {
+		buf_puts(why, "its header makes no sense");
+	} else {
+		return true;
+	}
+	return false;
+}
+
+/*
+ * A copy of the records, of which @size bytes each are known here; what the file
+ * does not have is 0.
+ */
+static void *copy_records(const char *data, const struct ppa_header *h,
+			  size_t nr, size_t size)
+{
+	char *records = xmalloc((nr + 1) * size);
+	size_t i;
+
+	memset(records, 0, (nr + 1) * size);
+	for (i = 0; i < nr; i++)
+		memcpy(records + i * size, data + h->offset + i * h->stride,
+		       size < h->stride ? size : h->stride);
+	return records;
+}
+
+bool ppa_parse_system(const char *data, size_t len, struct ppa_snapshot *s,
+		      struct buf *why)
+{
+	struct ppa_header h;
+
+	if (!check_header(data, len, PPA_FILE_SYSTEM, sizeof(*s->cpus),
+			  PPA_NR_SYSTEM_VALUES, &h, why))
+		return false;
+	if (h.nr_arrays > MAX_CPUS ||
+	    (len - h.offset) / h.stride < h.nr_arrays) {
+		buf_puts(why, "it has fewer CPUs than it says");
+		return false;
+	}
+	s->hz = h.tick_hz;
+	s->now = h.now;
+	s->nr_cpus = h.nr_arrays;
+	s->cpus = copy_records(data, &h, s->nr_cpus, sizeof(*s->cpus));
+	return true;
+}
+
+static bool parts_fit(const struct ppa_header *h)
+{
+	/* the life, three arrays, those that are gone, and an array of theirs */
+	const uint64_t words = 2 + 4 * (uint64_t)h->nr_parts;
+
+	return !h->parts_offset ||
+	       (h->parts_offset >= offsetof(struct ppa_thread, born) &&
+		h->parts_offset % 8 == 0 && h->parts_offset <= h->stride &&
+		words <= (h->stride - h->parts_offset) / 8);
+}
+
+/* Parts that are not known here have no name, and are their part's still. */
+static const char *
+take_parts(const char *from, uint32_t nr, uint64_t *to, bool sum)
+{
+	uint64_t v;
+	uint32_t i;
+
+	for (i = 0; i < nr; i++) {
+		memcpy(&v, from + i * sizeof(v), sizeof(v));
+		if (i < PPA_NR_PARTS)
+			to[i] = v;
+		else if (sum)
+			to[PPA_PART_UNKNOWN] += v;
+	}
+	return from + nr * sizeof(v);
+}
+
+static void take_life(const char *from, const struct ppa_header *h,
+		      struct ppa_thread *t)
+{
+	memset(&t->life, 0, sizeof(*t) - offsetof(struct ppa_thread, life));
+	if (!h->parts_offset)
+		return;
+	from += h->parts_offset;
+	memcpy(&t->life, from, sizeof(t->life));
+	from = take_parts(from + sizeof(t->life), h->nr_parts, t->parts, true);
+	from = take_parts(from, h->nr_parts, t->waits, true);
+	from = take_parts(from, h->nr_parts, t->longest, false);
+	memcpy(&t->gone, from, sizeof(t->gone));
+	take_parts(from + sizeof(t->gone), h->nr_parts, t->gone_parts, true);
+}
+
+int ppa_by_identity(const void *a, const void *b)
+{
+	const struct ppa_thread *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return (x->born > y->born) - (x->born < y->born);
+}
+
+bool ppa_parse_threads(const char *data, size_t len, struct ppa_snapshot *s,
+		       struct buf *why)
+{
+	struct ppa_header h;
+	size_t i;
+
+	if (!check_header(data, len, PPA_FILE_THREADS,
+			  offsetof(struct ppa_thread, born),
+			  PPA_NR_THREAD_VALUES, &h, why))
+		return false;
+	if ((len - h.offset) % h.stride || h.nr_buckets < PPA_NR_BUCKETS) {
+		buf_puts(why, "it ends within a thread");
+		return false;
+	}
+	if (!parts_fit(&h)) {
+		buf_puts(why, "its header makes no sense");
+		return false;
+	}
+	s->nr_threads = (len - h.offset) / h.stride;
+	s->threads = copy_records(data, &h, s->nr_threads,
+				  sizeof(*s->threads));
+	for (i = 0; i < s->nr_threads; i++)
+		take_life(data + h.offset + i * h.stride, &h, &s->threads[i]);
+	qsort(s->threads, s->nr_threads, sizeof(*s->threads),
+	      ppa_by_identity);
+	return true;
+}
+
+static bool read_all(const char *path, struct buf *data)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char part[65536];
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return false;
+	while ((n = read(fd, part, sizeof(part))) != 0) {
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n < 0)
+			break;
+		buf_add(data, part, n);
+		if (data->len > MAX_FILE) {
+			errno = EFBIG;
+			n = -1;
+			break;
+		}
+	}
+	close(fd);
+	return !n;
+}
+
+static bool
+read_file(const char *dir, const char *name, struct ppa_snapshot *s,
+	  bool (*parse)(const char *, size_t, struct ppa_snapshot *,
+			struct buf *), struct buf *why)
+{
+	struct buf path = { 0 }, data = { 0 }, what = { 0 };
+	bool ok;
+
+	buf_printf(&path, "%s/%s", dir, name);
+	ok = read_all(path.s, &data);
+	if (!ok)
+		buf_puts(&what, strerror(errno));
+	else
+		ok = parse(data.s ? data.s : "", data.len, s, &what);
+	if (!ok)
+		buf_printf(why, "%s: %s", path.s, what.s);
+	free(path.s);
+	free(data.s);
+	free(what.s);
+	return ok;
+}
+
+bool ppa_snapshot_read(const char *dir, struct ppa_snapshot *s,
+		       struct buf *why)
+{
+	*s = (struct ppa_snapshot) { 0 };
+	if (read_file(dir, "rawsysppa", s, ppa_parse_system, why) &&
+	    read_file(dir, "rawthreads", s, ppa_parse_threads, why))
+		return true;
+	ppa_snapshot_free(s);
+	return false;
+}
+
+void ppa_snapshot_free(struct ppa_snapshot *s)
+{
+	free(s->cpus);
+	free(s->threads);
+	*s = (struct ppa_snapshot) { 0 };
+}
+
+char *ppa_thread_name(const struct ppa_thread *t)
+{
+	/* it has no end if it is as long as can be */
+	return xstrndup(t->comm, strnlen(t->comm, sizeof(t->comm)));
+}

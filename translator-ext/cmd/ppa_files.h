@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The binary files of precise process accounting, read and checked.
+ */
+#ifndef STAPWATCH_PPA_FILES_H
+#define STAPWATCH_PPA_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ppa/abi.h"
+#include "base/buf.h"
+
+struct ppa_cpu_row {
+	uint64_t v[PPA_NR_SYSTEM_VALUES];
+};
+
+/* What the files said at a moment. */
+struct ppa_snapshot {
+	uint64_t hz;
+	uint64_t now;
+	struct ppa_cpu_row *cpus;
+	size_t nr_cpus;
+	struct ppa_thread *threads;	/* in the order of ppa_by_identity() */
+	size_t nr_threads;
+};
+
+/** ppa_parse_system - what a rawsysppa is; false after what is wrong in WHY */
+bool ppa_parse_system(const char *data, size_t len, struct ppa_snapshot *s,
+		      struct buf *why);
+
+/** ppa_parse_threads - what a rawthreads is; the same */
+bool ppa_parse_threads(const char *data, size_t len, struct ppa_snapshot *s,
+		       struct buf *why);
+
+/**
+ * ppa_snapshot_read - both files of a directory
+ * @why: what is wrong, if it is: a line without its end
+ */
+bool ppa_snapshot_read(const char *dir, struct ppa_snapshot *s,
+		       struct buf *why);
+void ppa_snapshot_free(struct ppa_snapshot *s);
+
+/**
+ * ppa_by_identity - compare two threads, for qsort() and bsearch()
+ *
+ * Two that had one number one after the other are two, where the file tells.
+ */
+int ppa_by_identity(const void *a, const void *b);
+
+/** ppa_thread_name - its name, to be freed */
+char *ppa_thread_name(const struct ppa_thread *t);
+
+#endif

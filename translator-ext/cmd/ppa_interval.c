@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What threads did in an interval; ppa_interval.h says what is wanted of it. */
+#define _GNU_SOURCE	/* qsort_r() */
+#include "cmd/ppa_interval.h"
+
+#include <stdlib.h>
+
+static uint64_t switches(const struct ppa_thread *t)
+{
+	return t->values[PPA_SCHEDOUTCNT] + t->values[PPA_PRMPTPRICNT] +
+	       t->values[PPA_PRMPTCTXTCNT];
+}
+
+static double key(const struct ppa_thread *t, enum ppa_sort sort)
+{
+	switch (sort) {
+	case PPA_BY_SYSTEM:
+		return t->values[PPA_SCACCUM];
+	case PPA_BY_SYSCALLS:
+		return t->values[PPA_SYSCALLCNT];
+	case PPA_BY_LATENCY:
+		return ppa_mean(t->values[PPA_SCHLATACCUM],
+				t->values[PPA_SCHLATCNT]);
+	case PPA_BY_SWITCHES:
+		return switches(t);
+	default:
+		return t->values[PPA_SCHEDACCUM];
+	}
+}
+
+static int by_key(const void *a, const void *b, void *sort)
+{
+	const struct ppa_thread *x = a, *y = b;
+	const enum ppa_sort by = *(enum ppa_sort *)sort;
+	const double p = key(x, by), q = key(y, by);
+
+	if (p != q)
+		return p < q ? 1 : -1;
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+/*
+ * Where the file does not tell when a thread was born, a number that comes again
+ * is one that has less of anything.
+ */
+static bool is_same(const struct ppa_thread *old, const struct ppa_thread *t)
+{
+	size_t i;
+
+	for (i = 0; i < PPA_NR_THREAD_VALUES; i++)
+		if (old->values[i] > t->values[i])
+			return false;
+	for (i = 0; i < PPA_NR_BUCKETS; i++)
+		if (old->latency[i] > t->latency[i])
+			return false;
+	return old->tgid == t->tgid;
+}
+
+static bool is_active(const struct ppa_thread *t)
+{
+	size_t i;
+
+	for (i = 0; i < PPA_NR_THREAD_VALUES; i++)
+		if (t->values[i])
+			return true;
+	return false;
+}
+
+static const struct ppa_thread *find(const struct ppa_snapshot *s,
+				     const struct ppa_thread *t)
+{
+	return bsearch(t, s->threads, s->nr_threads, sizeof(*t),
+		       ppa_by_identity);
+}
+
+static void subtract(struct ppa_thread *t, const struct ppa_thread *old)
+{
+	size_t i;
+
+	for (i = 0; i < PPA_NR_THREAD_VALUES; i++)
+		t->values[i] -= old->values[i];
+	for (i = 0; i < PPA_NR_BUCKETS; i++)
+		t->latency[i] -= old->latency[i];
+	t->life -= old->life;
+	for (i = 0; i < PPA_NR_PARTS; i++) {
+		t->parts[i] -= old->parts[i];
+		t->waits[i] -= old->waits[i];
+	}
+}
+
+static uint64_t of_cpus(const struct ppa_interval *p, int value)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < p->now.nr_cpus; i++) {
+		sum += p->now.cpus[i].v[value];
+		if (i < p->before.nr_cpus)
+			sum -= p->before.cpus[i].v[value];
+	}
+	return sum;
+}
+
+static void take_from(uint64_t *rest, uint64_t value)
+{
+	*rest -= value < *rest ? value : *rest;
+}
+
+static size_t count_ended(const struct ppa_interval *p)
+{
+	const struct ppa_thread *t;
+	size_t i, nr = 0;
+
+	for (i = 0; i < p->before.nr_threads; i++) {
+		if (p->before.threads[i].flags & PPA_ENDED)
+			continue;
+		t = find(&p->now, &p->before.threads[i]);
+		nr += !t || t->flags & PPA_ENDED ||
+		      !is_same(&p->before.threads[i], t);
+	}
+	return nr;
+}
+
+void ppa_interval_rows(struct ppa_interval *p, uint64_t pid,
+		       enum ppa_sort sort)
+{
+	struct ppa_others *rest = &p->others;
+	const struct ppa_thread *old;
+	struct ppa_thread *t;
+	size_t i;
+
+	*rest = (struct ppa_others) {
+		.user = of_cpus(p, PPA_USRMODE),
+		.system = of_cpus(p, PPA_SYSMODE),
+		.syscalls = of_cpus(p, PPA_SYS_SYSCALLCNT),
+		.ended = count_ended(p),
+	};
+	p->rows = xrealloc(p->rows,
+			   (p->now.nr_threads + 1) * sizeof(*p->rows));
+	p->nr_rows = 0;
+	for (i = 0; i < p->now.nr_threads; i++) {
+		t = &p->rows[p->nr_rows];
+		*t = p->now.threads[i];
+		old = find(&p->before, t);
+		if (old && is_same(old, t))
+			subtract(t, old);
+		take_from(&rest->user, t->values[PPA_SCHEDACCUM] -
+				       t->values[PPA_SCACCUM]);
+		take_from(&rest->system, t->values[PPA_SCACCUM]);
+		take_from(&rest->syscalls, t->values[PPA_SYSCALLCNT]);
+		if (pid ? t->tid == pid || t->tgid == pid : is_active(t))
+			p->nr_rows++;
+	}
+	qsort_r(p->rows, p->nr_rows, sizeof(*p->rows), by_key, &sort);
+}
+
+void ppa_interval_free(struct ppa_interval *p)
+{
+	ppa_snapshot_free(&p->before);
+	ppa_snapshot_free(&p->now);
+	free(p->rows);
+}

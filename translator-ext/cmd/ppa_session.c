@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A stap that runs beside us; ppa_session.h says what is wanted of it. */
+#include "cmd/ppa_session.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/shown.h"
+#include "stap/find.h"
+#include "stap/run.h"
+
+#define MODULES "/proc/systemtap"
+
+static pid_t child;
+
+static char *dir_of(const char *module)
+{
+	struct buf path = { 0 };
+
+	buf_printf(&path, MODULES "/%s/ppa", module);
+	return buf_take(&path);
+}
+
+static char *find_any(void)
+{
+	char *dir = NULL;
+	glob_t found;
+
+	if (glob(MODULES "/*/ppa/rawthreads", 0, NULL, &found))
+		return NULL;
+	dir = xstrdup(found.gl_pathv[0]);
+	*strrchr(dir, '/') = '\0';
+	globfree(&found);
+	return dir;
+}
+
+static void become_stap(char *path, const char *module)
+{
+	const char *tapsets = run_tapsets();
+	char *argv[16];
+	int n = 0;
+
+	/* a stap that outlived us would stay for good */
+	prctl(PR_SET_PDEATHSIG, SIGINT);
+	argv[n++] = "stap";
+	if (tapsets) {
+		argv[n++] = "-I";
+		argv[n++] = (char *)tapsets;
+	}
+	argv[n++] = "-m";
+	argv[n++] = (char *)module;
+	argv[n++] = "-e";
+	argv[n++] = "probe begin { if (ppa_cpu_elapsed_us(0) < -1) exit() }";
+	argv[n] = NULL;
+	/* its output is not ours */
+	dup2(STDERR_FILENO, STDOUT_FILENO);
+	execv(path, argv);
+	shown_line(stderr, "stapwatch: %s: %s", path, strerror(errno));
+	_exit(RUN_CANNOT);
+}
+
+/* Until its files are there, or it has failed, or nobody wants it any more. */
+static bool wait_for(const char *dir, const volatile sig_atomic_t *stopped)
+{
+	const struct timespec nap = { 0, 20000000 };
+	struct buf path = { 0 };
+	bool there = false;
+
+	buf_printf(&path, "%s/rawthreads", dir);
+	while (!there && !*stopped) {
+		if (waitpid(child, NULL, WNOHANG) == child) {
+			child = 0;
+			break;
+		}
+		there = !access(path.s, R_OK);
+		if (!there)
+			nanosleep(&nap, NULL);
+	}
+	free(path.s);
+	return there;
+}
+
+static char *start_own(const volatile sig_atomic_t *stopped)
+{
+	char *path = find_our_stap(), *dir;
+	char module[32];
+
+	if (!path)
+		return NULL;
+	snprintf(module, sizeof(module), "stapwatch_ppa_%d", getpid());
+	dir = dir_of(module);
+	fflush(NULL);
+	child = fork();
+	if (!child)
+		become_stap(path, module);
+	free(path);
+	if (child > 0 && wait_for(dir, stopped))
+		return dir;
+	if (!*stopped)
+		shown_line(stderr, "stapwatch ppa: no accounting (stap's message is above)");
+	ppa_session_end();
+	free(dir);
+	return NULL;
+}
+
+char *ppa_session_begin(const char *named,
+			const volatile sig_atomic_t *stopped)
+{
+	char *dir;
+
+	if (named)
+		return strchr(named, '/') ? xstrdup(named) : dir_of(named);
+	dir = find_any();
+	return dir ? dir : start_own(stopped);
+}
+
+void ppa_session_end(void)
+{
+	if (child <= 0)
+		return;
+	if (!kill(child, SIGINT))
+		waitpid(child, NULL, 0);
+	child = 0;
+}

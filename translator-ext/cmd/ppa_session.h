@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A session of precise process accounting for stapwatch ppa: one that is there,
+ * or one of its own, which ends with it.
+ */
+#ifndef STAPWATCH_PPA_SESSION_H
+#define STAPWATCH_PPA_SESSION_H
+
+#include <signal.h>
+
+/**
+ * ppa_session_begin - find or start one
+ * @named: a module, or a directory with the files; NULL: any
+ * @stopped: the user wants no more of it
+ *
+ * Return: the directory, to be freed; NULL if it was stopped, or after a message
+ */
+char *ppa_session_begin(const char *named,
+			const volatile sig_atomic_t *stopped);
+
+/** ppa_session_end - end it, if it is our own */
+void ppa_session_end(void);
+
+#endif

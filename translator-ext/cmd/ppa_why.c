@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lives and their parts; ppa_why.h says what is wanted of it. */
+#include "cmd/ppa_why.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/shown.h"
+
+#define NAME_WIDTH 15
+
+static const char *const part_names[PPA_NR_PARTS] = {
+	[PPA_PART_USER] = "user",
+	[PPA_PART_SYSTEM] = "system",
+	[PPA_PART_INT] = "interrupt",
+	[PPA_PART_SOFT] = "softirq",
+	[PPA_PART_WOKEN] = "woken",
+	[PPA_PART_PREEMPTED] = "preempted",
+	[PPA_PART_DISK] = "disk",
+	[PPA_PART_PAGE] = "page",
+	[PPA_PART_RECLAIM] = "reclaim",
+	[PPA_PART_LOCK] = "lock",
+	[PPA_PART_FUTEX] = "futex",
+	[PPA_PART_PIPE] = "pipe",
+	[PPA_PART_SOCKET] = "socket",
+	[PPA_PART_POLL] = "poll",
+	[PPA_PART_SLEEP] = "sleep",
+	[PPA_PART_CHILD] = "child",
+	[PPA_PART_STOPPED] = "stopped",
+	[PPA_PART_DEVICE] = "device",
+	[PPA_PART_WORK] = "work",
+	[PPA_PART_KERNEL] = "kernel",
+	[PPA_PART_UNTOLD] = "untold",
+	[PPA_PART_UNKNOWN] = "unknown",
+};
+
+const char *ppa_part_name(unsigned int part)
+{
+	return part_names[part];
+}
+
+uint64_t ppa_ns(uint64_t ticks, uint64_t hz)
+{
+	return (unsigned __int128)ticks * 1000000000 / hz;
+}
+
+void ppa_parts_ns(const uint64_t *ticks, uint64_t *ns, size_t nr, uint64_t hz)
+{
+	uint64_t sum = 0, before = 0, now;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		sum += ticks[i];
+		now = ppa_ns(sum, hz);
+		ns[i] = now - before;
+		before = now;
+	}
+}
+
+/* ---- processes */
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct ppa_thread *x = *(const struct ppa_thread *const *)a;
+	const struct ppa_thread *y = *(const struct ppa_thread *const *)b;
+
+	if (x->tgid != y->tgid)
+		return x->tgid < y->tgid ? -1 : 1;
+	/* the first thread first, the newest of those of its number */
+	if ((x->tid == x->tgid) != (y->tid == y->tgid))
+		return x->tid == x->tgid ? -1 : 1;
+	return (x->born < y->born) - (x->born > y->born);
+}
+
+static void add_parts(struct ppa_process *p, const uint64_t *parts,
+		      uint64_t life)
+{
+	size_t i;
+
+	p->life += life;
+	for (i = 0; i < PPA_NR_PARTS; i++)
+		p->parts[i] += parts[i];
+}
+
+/*
+ * Those of one number, from the first of AT on.  What has ended is in what is gone
+ * of its first thread, if that is there.
+ */
+static size_t take_process(struct ppa_thread *const *at, size_t nr,
+			   struct ppa_process *p)
+{
+	const struct ppa_thread *lead = at[0];
+	const bool led = lead->tid == lead->tgid;
+	size_t i;
+
+	*p = (struct ppa_process) { .pid = lead->tgid };
+	memcpy(p->comm, lead->comm, sizeof(p->comm));
+	if (led) {
+		p->born = lead->born;
+		add_parts(p, lead->gone_parts, lead->gone);
+	}
+	for (i = 0; i < nr && at[i]->tgid == lead->tgid; i++) {
+		const bool ended = at[i]->flags & PPA_ENDED;
+
+		if (i && ended && led)
+			continue;
+		/* an earlier process of this number */
+		if (led && i && at[i]->tid == at[i]->tgid)
+			continue;
+		p->threads += !ended;
+		add_parts(p, at[i]->parts, at[i]->life);
+	}
+	return i;
+}
+
+static struct ppa_process *take_processes(const struct ppa_snapshot *s,
+					  size_t *nr)
+{
+	struct ppa_thread **order = xmalloc((s->nr_threads + 1) *
+					    sizeof(*order));
+	struct ppa_process *all = xmalloc((s->nr_threads + 1) * sizeof(*all));
+	size_t i;
+
+	for (i = 0; i < s->nr_threads; i++)
+		order[i] = &s->threads[i];
+	qsort(order, s->nr_threads, sizeof(*order), by_pid);
+	*nr = 0;
+	for (i = 0; i < s->nr_threads;)
+		i += take_process(order + i, s->nr_threads - i, &all[(*nr)++]);
+	free(order);
+	return all;
+}
+
+static bool subtract(struct ppa_process *p, const struct ppa_process *old)
+{
+	size_t i;
+
+	if (old->life > p->life)
+		return false;
+	for (i = 0; i < PPA_NR_PARTS; i++)
+		if (old->parts[i] > p->parts[i])
+			return false;
+	p->life -= old->life;
+	for (i = 0; i < PPA_NR_PARTS; i++)
+		p->parts[i] -= old->parts[i];
+	return true;
+}
+
+static uint64_t on_cpus(const uint64_t *parts)
+{
+	return parts[PPA_PART_USER] + parts[PPA_PART_SYSTEM] +
+	       parts[PPA_PART_INT] + parts[PPA_PART_SOFT];
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ppa_process *x = a, *y = b;
+	const uint64_t p = on_cpus(x->parts), q = on_cpus(y->parts);
+
+	if (p != q)
+		return p < q ? 1 : -1;
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+struct ppa_process *ppa_processes(const struct ppa_interval *p, uint64_t pid,
+				  size_t *nr, size_t *withheld)
+{
+	size_t nr_old, i, k = 0;
+	struct ppa_process *old = take_processes(&p->before, &nr_old);
+	struct ppa_process *now = take_processes(&p->now, nr);
+
+	*withheld = 0;
+	for (i = 0; i < *nr; i++) {
+		struct ppa_process *one = &now[i];
+		size_t lo = 0, hi = nr_old;
+
+		/* both are in the order of numbers */
+		while (lo < hi) {
+			const size_t mid = lo + (hi - lo) / 2;
+
+			if (old[mid].pid < one->pid)
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		if (pid && one->pid != pid)
+			continue;
+		if (lo < nr_old && old[lo].pid == one->pid &&
+		    old[lo].born == one->born && !subtract(one, &old[lo])) {
+			++*withheld;
+			continue;
+		}
+		if (one->life && (pid || on_cpus(one->parts)))
+			now[k++] = *one;
+	}
+	*nr = k;
+	free(old);
+	qsort(now, k, sizeof(*now), by_time);
+	return now;
+}
+
+/* ---- tables */
+
+static void put_name(struct buf *out, const char *comm)
+{
+	char *name = xstrndup(comm, strnlen(comm, 16));
+	struct buf shown = { 0 };
+
+	shown_text(&shown, name);
+	shown_pad(out, shown.s ?: "", -NAME_WIDTH);
+	free(shown.s);
+	free(name);
+}
+
+static double percent(uint64_t part, uint64_t life)
+{
+	return life ? part * 100.0 / life : 0;
+}
+
+/*
+ * Behind the times on CPUs and for CPUs, the causes that it was blocked for, the
+ * one of most time first; those below a thousandth are left out.
+ */
+static void put_life(const struct ppa_interval *p, const uint64_t *parts,
+		     uint64_t life, const struct ppa_thread *t,
+		     struct buf *out)
+{
+	bool shown[PPA_NR_PARTS] = { false };
+	const char *between = "  ";
+	unsigned int i, most;
+
+	buf_printf(out, " %10.1f %6.1f %6.1f", ppa_us(p, life) / 1000,
+		   percent(on_cpus(parts), life),
+		   percent(parts[PPA_PART_WOKEN] + parts[PPA_PART_PREEMPTED],
+			   life));
+	for (;;) {
+		most = PPA_NR_PARTS;
+		for (i = PPA_PART_DISK; i < PPA_NR_PARTS; i++)
+			if (!shown[i] && (most == PPA_NR_PARTS ||
+					  parts[i] > parts[most]))
+				most = i;
+		if (most == PPA_NR_PARTS || !parts[most] ||
+		    parts[most] < life / 1000)
+			break;
+		shown[most] = true;
+		buf_printf(out, "%s%s %.1f%%", between, part_names[most],
+			   percent(parts[most], life));
+		if (t && t->waits[most])
+			buf_printf(out, " (%" PRIu64 ", longest %.1f ms)",
+				   t->waits[most],
+				   ppa_us(p, t->longest[most]) / 1000);
+		between = ", ";
+	}
+	buf_puts(out, "\n");
+}
+
+void ppa_why_table(const struct ppa_interval *p, struct buf *out)
+{
+	size_t i;
+
+	buf_printf(out, "%7s %-*s %10s %6s %6s  %s\n", "TID", NAME_WIDTH,
+		   "NAME", "LIFEms", "CPU%", "READY%",
+		   "BLOCKED (TIMES, LONGEST EVER)");
+	for (i = 0; i < p->nr_rows; i++) {
+		const struct ppa_thread *t = &p->rows[i];
+
+		buf_printf(out, "%7u ", t->tid);
+		put_name(out, t->comm);
+		put_life(p, t->parts, t->life, t, out);
+	}
+}
+
+void ppa_process_table(const struct ppa_interval *p, uint64_t pid,
+		       struct buf *out)
+{
+	size_t nr, withheld, i;
+	struct ppa_process *all = ppa_processes(p, pid, &nr, &withheld);
+
+	buf_printf(out, "%7s %-*s %7s %10s %6s %6s  %s\n", "PID", NAME_WIDTH,
+		   "NAME", "THREADS", "LIFEms", "CPU%", "READY%", "BLOCKED");
+	for (i = 0; i < nr; i++) {
+		buf_printf(out, "%7u ", all[i].pid);
+		put_name(out, all[i].comm);
+		buf_printf(out, " %7zu", all[i].threads);
+		put_life(p, all[i].parts, all[i].life, NULL, out);
+	}
+	if (withheld)
+		buf_printf(out, "%zu processes are withheld: a thread of theirs ended while this was read\n",
+			   withheld);
+	free(all);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the lives of threads and processes went to in an interval: the parts of
+ * precise process accounting, which sum to the life.
+ */
+#ifndef STAPWATCH_PPA_WHY_H
+#define STAPWATCH_PPA_WHY_H
+
+#include "cmd/ppa_interval.h"
+
+struct ppa_process {
+	uint32_t pid;
+	uint64_t born;		/* of its first thread; 0: that is not known */
+	char comm[16];
+	size_t threads;		/* that are there */
+	uint64_t life;		/* ticks, of all its threads */
+	uint64_t parts[PPA_NR_PARTS];
+};
+
+/** ppa_part_name - of an enum ppa_part, as reports and JSON have it */
+const char *ppa_part_name(unsigned int part);
+
+/** ppa_ns - ticks in nanoseconds */
+uint64_t ppa_ns(uint64_t ticks, uint64_t hz);
+
+/**
+ * ppa_parts_ns - parts in nanoseconds, which sum to their sum in nanoseconds
+ * @nr: of both arrays
+ */
+void ppa_parts_ns(const uint64_t *ticks, uint64_t *ns, size_t nr, uint64_t hz);
+
+/**
+ * ppa_processes - what processes did in an interval, most of CPUs' time first
+ * @pid: of the one that is wanted; 0: all
+ * @nr: how many there are
+ * @withheld: how many are left out, as a thread of theirs ended while the file was
+ *	read
+ * Return: to be freed
+ */
+struct ppa_process *ppa_processes(const struct ppa_interval *p, uint64_t pid,
+				  size_t *nr, size_t *withheld);
+
+/** ppa_why_table - threads, each with what its life went to */
+void ppa_why_table(const struct ppa_interval *p, struct buf *out);
+
+/** ppa_process_table - the same of processes */
+void ppa_process_table(const struct ppa_interval *p, uint64_t pid,
+		       struct buf *out);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stapwatch record: a trace of samples for stapwatch report, without a script to
+ * write.
+ */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/shown.h"
+#include "cmd/words.h"
+#include "event/event.h"
+#include "stap/run.h"
+
+#define USAGE "there are -e EVENT:PERIOD, -g, -a, -C CPUS, -p PID, -t TID, -G CGROUP, -o FILE, -v and a COMMAND"
+#define MAX_EVENTS 16
+
+struct record {
+	const char *events[MAX_EVENTS];
+	size_t nr_events;
+	bool all;
+	const char *cpus;
+	const char *pid, *tid, *cgroup;
+	const char *file;
+	char *command;
+	bool verbose;
+};
+
+static int say(const char *what, const char *value)
+{
+	shown_line(stderr, "stapwatch record: %s: \"%s\"; " USAGE, what, value);
+	return -1;
+}
+
+static int fail(const char *why)
+{
+	shown_line(stderr, "stapwatch record: %s", why);
+	return -1;
+}
+
+static int take_number(const char *what, const char *s, const char **number)
+{
+	if (!*s || s[strspn(s, "0123456789")] || strlen(s) > 9)
+		return say(what, s);
+	*number = s;
+	return 0;
+}
+
+static int take_event(struct record *r, const char *text)
+{
+	struct event_profile parts;
+	struct event ev;
+	char why[512];
+	int rc;
+
+	rc = event_profile_split(text, &parts, why, sizeof(why));
+	if (!rc) {
+		rc = event_resolve(parts.event, NULL, &ev, why, sizeof(why));
+		if (!rc)
+			event_free(&ev);
+		free(parts.event);
+	}
+	if (rc) {
+		shown_line(stderr, "stapwatch record: -e: \"%s\": %s", text, why);
+		return -1;
+	}
+	if (r->nr_events == MAX_EVENTS)
+		return fail("there can be 16 events at most");
+	r->events[r->nr_events++] = text;
+	return 0;
+}
+
+static int read_options(struct record *r, int argc, char **argv)
+{
+	static const struct option no_long[] = { { NULL, 0, NULL, 0 } };
+	char letter[3];
+	int c, rc = 0;
+
+	opterr = 0;
+	optind = 1;
+	/* what comes behind the command's name is the command's */
+	while (!rc && (c = getopt_long(argc, argv, "+:e:gaC:p:t:G:o:v",
+				       no_long, NULL)) >= 0) {
+		switch (c) {
+		case 'e':
+			rc = take_event(r, optarg);
+			break;
+		case 'g':
+			/* a sample has its stacks in any case */
+			break;
+		case 'a':
+			r->all = true;
+			break;
+		case 'C':
+			r->cpus = optarg;
+			break;
+		case 'p':
+			rc = take_number("-p wants a process's number", optarg,
+					 &r->pid);
+			break;
+		case 't':
+			rc = take_number("-t wants a thread's number", optarg,
+					 &r->tid);
+			break;
+		case 'G':
+			r->cgroup = optarg;
+			break;
+		case 'o':
+			r->file = optarg;
+			break;
+		case 'v':
+			r->verbose = true;
+			break;
+		default:
+			rc = say(c == ':' ? "a value is missing" :
+					    "unknown option",
+				 cmd_refused(c, argv, letter));
+		}
+	}
+	if (rc)
+		return rc;
+	if ((r->all || r->cpus) + !!r->pid + !!r->tid + !!r->cgroup > 1)
+		return fail("-a and -C, -p, -t and -G exclude each other");
+	if (optind < argc)
+		r->command = words_of_shell(argc - optind, argv + optind);
+	else if (!r->all && !r->cpus && !r->pid && !r->tid && !r->cgroup)
+		return fail("whom to sample? " USAGE);
+	if (r->pid && r->command)
+		return fail("-p samples a process that runs; leave out the command, or -p");
+	if (!r->nr_events)
+		r->events[r->nr_events++] = "cpu_clock:1000000";
+	return 0;
+}
+
+static void write_script(const struct record *r, struct buf *out)
+{
+	size_t i;
+
+	if (r->cgroup) {
+		buf_puts(out, "probe begin { cgroup_watch(");
+		buf_stap_string(out, r->cgroup);
+		buf_puts(out, "); profile_only_watched() }\n");
+	} else if (r->tid) {
+		buf_puts(out, "global record_tid = 0\n");
+	} else if (!r->all && !r->cpus) {
+		buf_puts(out, "probe begin { profile_only(target()) }\n");
+	}
+	for (i = 0; i < r->nr_events; i++)
+		buf_printf(out, "probe kernel.pmu_profile(\"%s\") {%s profile_sample() }\n",
+			   r->events[i],
+			   r->tid ? " if (tid() != record_tid) next;" : "");
+}
+
+static int run(const struct record *r, char *script)
+{
+	struct script_list list;
+	struct options opts;
+	char *argv[24], *given = NULL;
+	int n = 0, status = 1;
+
+	argv[n++] = "stapwatch";
+	argv[n++] = "-o";
+	argv[n++] = (char *)r->file;
+	if (r->command) {
+		argv[n++] = "-c";
+		argv[n++] = r->command;
+	}
+	if (r->pid) {
+		argv[n++] = "-x";
+		argv[n++] = (char *)r->pid;
+	}
+	if (r->tid)
+		given = words_of_global("record_tid", r->tid);
+	else if (r->cpus)
+		given = words_of_cpus(r->cpus);
+	if (given) {
+		argv[n++] = "-G";
+		argv[n++] = given;
+	}
+	argv[n++] = "-e";
+	argv[n++] = script;
+	argv[n] = NULL;
+	if (!options_parse(n, argv, &opts)) {
+		if (!scripts_load(&opts, false, &list)) {
+			status = run_stap(&opts, &list, NULL);
+			scripts_free(&list);
+		}
+		options_free(&opts);
+	}
+	free(given);
+	return status;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record r = { .file = "stapwatch.trace" };
+	struct buf script = { 0 };
+	int status = 1;
+
+	if (!read_options(&r, argc, argv)) {
+		write_script(&r, &script);
+		if (r.verbose)
+			shown_out(stderr, script.s, script.len);
+		status = run(&r, script.s);
+	}
+	free(r.command);
+	free(script.s);
+	return status;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stapwatch stat: counts of a command, a process, a thread, a cgroup or of CPUs,
+ * without a script to write.
+ */
+#include "cmd/cmd.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/shown.h"
+#include "cmd/stat.h"
+#include "cmd/words.h"
+
+#define USAGE "there are -e EVENTS, --every TIME, -a, -C CPUS, -p PID, -t TID, -G CGROUP, -I MS, --per-thread, --json, -v and a COMMAND"
+
+static int say(const char *what, const char *value)
+{
+	shown_line(stderr, "stapwatch stat: %s: \"%s\"; " USAGE, what, value);
+	return -1;
+}
+
+static int fail(const char *why)
+{
+	shown_line(stderr, "stapwatch stat: %s", why);
+	return -1;
+}
+
+static int take_number(const char *what, const char *s, uint64_t *n)
+{
+	return words_number(s, n) ? 0 : say(what, s);
+}
+
+static int take_whom(struct stat_request *req, enum stat_whom whom)
+{
+	if (req->whom != STAT_COMMAND && req->whom != whom)
+		return fail("-a and -C, -p, -t and -G exclude each other");
+	req->whom = whom;
+	return 0;
+}
+
+static int read_options(struct stat_request *req, int argc, char **argv,
+			const char **events)
+{
+	static const struct option options[] = {
+		{ "every", required_argument, NULL, 'E' },
+		{ "per-thread", no_argument, NULL, 'T' },
+		{ "json", no_argument, NULL, 'j' },
+		{ NULL, 0, NULL, 0 },
+	};
+	char letter[3];
+	int c, rc = 0;
+
+	opterr = 0;
+	optind = 1;
+	/* what comes behind the command's name is the command's */
+	while (!rc && (c = getopt_long(argc, argv, "+:e:aC:p:t:G:I:v", options,
+				       NULL)) >= 0) {
+		switch (c) {
+		case 'e':
+			*events = optarg;
+			break;
+		case 'E':
+			req->every.text = optarg;
+			break;
+		case 'a':
+			rc = take_whom(req, STAT_CPUS);
+			break;
+		case 'C':
+			rc = take_whom(req, STAT_CPUS);
+			req->cpus = optarg;
+			break;
+		case 'p':
+			rc = take_whom(req, STAT_PROCESS) ?:
+			     take_number("-p wants a process's number", optarg,
+					 &req->id);
+			break;
+		case 't':
+			rc = take_whom(req, STAT_THREAD) ?:
+			     take_number("-t wants a thread's number", optarg,
+					 &req->id);
+			break;
+		case 'G':
+			rc = take_whom(req, STAT_CGROUP);
+			req->cgroup = optarg;
+			break;
+		case 'I':
+			rc = take_number("-I wants milliseconds", optarg,
+					 &req->interval_ms);
+			break;
+		case 'T':
+			req->per_thread = true;
+			break;
+		case 'j':
+			req->json = true;
+			break;
+		case 'v':
+			req->verbose = true;
+			break;
+		default:
+			rc = say(c == ':' ? "a value is missing" :
+					    "unknown option",
+				 cmd_refused(c, argv, letter));
+		}
+	}
+	if (!rc && optind < argc)
+		req->command = words_of_shell(argc - optind, argv + optind);
+	return rc;
+}
+
+/* What does not go together. */
+static int check(const struct stat_request *req)
+{
+	if (req->whom == STAT_COMMAND && !req->command)
+		return fail("whom to count for? " USAGE);
+	if (req->whom == STAT_PROCESS && req->command)
+		return fail("-p counts for a process that runs; leave out the command, or -p");
+	if (req->nr_sets > 1 && req->whom != STAT_CPUS)
+		return fail("several sets are counted on CPUs: add -a, or -C CPUS; or ask for one set at a time");
+	if (req->every.text && req->nr_sets == 1)
+		return fail("--every is for several sets: -e \"EVENT,EVENT;EVENT,EVENT\"");
+	if (req->per_thread && (req->whom == STAT_CPUS ||
+				req->whom == STAT_THREAD))
+		return fail("--per-thread is for a command, -p and -G");
+	if (stat_every_is_of_threads(req) && !req->command)
+		return fail("--every thread:TIME goes by the time of a command's threads: give a COMMAND, or another time");
+	return 0;
+}
+
+/* ---- intervals */
+
+static struct stat_block before;
+
+static int64_t difference(int64_t now, int64_t *last)
+{
+	const int64_t was = *last;
+
+	*last = now;
+	return now == STAT_NO_COUNT || was == STAT_NO_COUNT ? STAT_NO_COUNT :
+							       now - was;
+}
+
+/* With -I each block is what came since the one before. */
+static int on_block(const struct stat_request *req,
+		    const struct stat_block *block)
+{
+	struct stat_block b = *block;
+	size_t i;
+
+	if (!req->interval_ms)
+		return stat_print(req, block);
+	if (!before.counts) {
+		before.counts = calloc(req->nr_events, sizeof(*before.counts));
+		before.sets = calloc(req->nr_sets, sizeof(*before.sets));
+		if (!before.counts || !before.sets)
+			return fail("out of memory");
+	}
+	for (i = 0; i < req->nr_events; i++)
+		b.counts[i] = difference(b.counts[i], &before.counts[i]);
+	for (i = 0; i < req->nr_sets; i++) {
+		b.sets[i].runs = difference(b.sets[i].runs,
+					    &before.sets[i].runs);
+		b.sets[i].active_ns = difference(b.sets[i].active_ns,
+						 &before.sets[i].active_ns);
+	}
+	b.session_ns = difference(b.session_ns, &before.session_ns);
+	return stat_print(req, &b);
+}
+
+int cmd_stat(int argc, char **argv)
+{
+	const char *events = "task_clock,context_switches,cpu_migrations,page_faults";
+	struct stat_request req = { .whom = STAT_COMMAND };
+	struct buf script = { 0 };
+	int status = 1;
+
+	if (!read_options(&req, argc, argv, &events) &&
+	    !stat_events_parse(&req, events) && !stat_every_parse(&req) &&
+	    !check(&req)) {
+		stat_script(&req, &script);
+		if (req.verbose)
+			shown_out(stderr, script.s, script.len);
+		status = stat_session(&req, script.s, on_block);
+	}
+	stat_events_free(&req);
+	free(req.command);
+	free(script.s);
+	free(before.counts);
+	free(before.sets);
+	return status;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What `stapwatch stat' is asked for, and what came of it.
+ *
+ *	stat.c		the command line
+ *	stat_events.c	what -e names
+ *	stat_script.c	the script that counts it
+ *	stat_session.c	what stap is given, and what the script says
+ *	stat_print.c	tables and JSON
+ */
+#ifndef STAPWATCH_STAT_H
+#define STAPWATCH_STAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "event/event.h"
+
+enum stat_whom {
+	STAT_COMMAND,		/* what is started, and all that it makes */
+	STAT_PROCESS,		/* -p */
+	STAT_THREAD,		/* -t */
+	STAT_CGROUP,		/* -G */
+	STAT_CPUS,		/* -a and -C */
+};
+
+struct stat_event {
+	char *text;		/* as -e has it */
+	struct event ev;
+	size_t set;
+	int native;		/* its number, for what has no name in the table */
+};
+
+/* When the next set's turn comes, as pmu_switch_every() has it. */
+struct stat_every {
+	const char *text;	/* as --every has it, or NULL */
+	struct stat_event event;	/* whose overflows are counted */
+	const char *overflows;	/* ":N" or ":PERIOD:N", or NULL */
+};
+
+/* What two events of one set make. */
+struct stat_rate {
+	const struct event_derived *derived;
+	size_t numerator, denominator;	/* events' numbers */
+};
+
+struct stat_request {
+	enum stat_whom whom;
+	char *command;		/* a shell's words */
+	uint64_t id;		/* of a process or thread */
+	const char *cgroup;
+	const char *cpus;	/* a list, or NULL: all */
+	struct stat_every every;
+	uint64_t interval_ms;	/* 0: only at the end */
+	bool per_thread;
+	bool json;
+	bool verbose;
+	struct stat_event *events;
+	size_t nr_events;
+	size_t nr_sets;		/* 1: no sets, all is counted all the time */
+	unsigned int natives;	/* how many events have such a number */
+	struct stat_rate *rates;
+	size_t nr_rates;
+};
+
+/* Why there is no count. */
+#define STAT_NO_COUNT INT64_MIN
+
+struct stat_set {
+	int64_t runs;
+	int64_t active_ns;
+};
+
+struct stat_thread {
+	int64_t pid, tid;
+	char *name;
+	int64_t *counts;	/* of each event */
+};
+
+/* What the script says at a time. */
+struct stat_block {
+	int64_t ns;		/* since it began to count */
+	int64_t session_ns;	/* how long CPUs had sets, all together */
+	int64_t *counts;	/* of each event */
+	struct stat_set *sets;
+	struct stat_thread *threads;
+	size_t nr_threads;
+	bool last;
+};
+
+/**
+ * stat_events_parse - what -e says
+ * @text: events with commas between them, sets with semicolons
+ *
+ * Return: 0, or -1 after a message
+ */
+int stat_events_parse(struct stat_request *req, const char *text);
+
+/** stat_every_parse - what --every says; 0, or -1 after a message */
+int stat_every_parse(struct stat_request *req);
+void stat_events_free(struct stat_request *req);
+
+/* Do sets go by the time of threads?  Whose?  Those of the command. */
+static inline bool stat_every_is_of_threads(const struct stat_request *req)
+{
+	return req->every.text && !strncmp(req->every.text, "thread:", 7);
+}
+
+/** stat_script - the script that counts what is asked for */
+void stat_script(const struct stat_request *req, struct buf *out);
+
+/**
+ * stat_session - run the script
+ * @on_block: is called with what it says; not 0 ends it
+ *
+ * Return: the exit status
+ */
+int stat_session(const struct stat_request *req, const char *script,
+		 int (*on_block)(const struct stat_request *req,
+				 const struct stat_block *block));
+
+/** stat_print - a block, on stdout; -1 after a message */
+int stat_print(const struct stat_request *req, const struct stat_block *block);
+
+#endif

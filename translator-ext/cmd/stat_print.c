@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What stapwatch stat prints; stat.h. */
+#include "cmd/stat.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/shown.h"
+
+/* 1234567 as 1,234,567 */
+static void put_grouped(struct buf *out, int64_t v, int width)
+{
+	char digits[32], text[48];
+	int n = snprintf(digits, sizeof(digits), "%" PRId64, v), i, at = 0;
+
+	for (i = 0; i < n; i++) {
+		text[at++] = digits[i];
+		if (i < n - 1 && (n - 1 - i) % 3 == 0 && digits[i] != '-')
+			text[at++] = ',';
+	}
+	text[at] = '\0';
+	buf_printf(out, "%*s", width, text);
+}
+
+static bool has_rate(const struct stat_rate *r, const int64_t *counts)
+{
+	return counts[r->numerator] != STAT_NO_COUNT &&
+	       counts[r->denominator] != STAT_NO_COUNT &&
+	       counts[r->denominator];
+}
+
+static double rate_of(const struct stat_rate *r, const int64_t *counts)
+{
+	return (double)counts[r->numerator] / counts[r->denominator];
+}
+
+/* ---- JSON: an object for each event and whom it was counted for */
+
+static void json_head(const char *event, const struct stat_block *b,
+		      struct buf *out)
+{
+	buf_puts(out, "{\"event\":");
+	json_string(out, event);
+	buf_printf(out, ",\"time_ns\":%" PRId64, b->ns);
+}
+
+static void json_set(const struct stat_request *req,
+		     const struct stat_block *b, size_t set, struct buf *out)
+{
+	if (req->nr_sets > 1)
+		buf_printf(out, ",\"set\":%zu,\"runs\":%" PRId64
+			   ",\"active_ns\":%" PRId64 ",\"session_ns\":%" PRId64,
+			   set, b->sets[set].runs, b->sets[set].active_ns,
+			   b->session_ns);
+	else
+		buf_printf(out, ",\"set\":0,\"runs\":1,\"active_ns\":%" PRId64,
+			   b->ns);
+}
+
+static void json_count(int64_t count, struct buf *out)
+{
+	const bool none = count == STAT_NO_COUNT;
+
+	if (none)
+		buf_puts(out, ",\"count\":null");
+	else
+		buf_printf(out, ",\"count\":%" PRId64, count);
+	buf_printf(out, ",\"withheld\":%d", none);
+}
+
+static void json_block(const struct stat_request *req,
+		       const struct stat_block *b, struct buf *out)
+{
+	size_t i, n;
+
+	for (i = 0; i < req->nr_events; i++) {
+		json_head(req->events[i].text, b, out);
+		json_count(b->counts[i], out);
+		json_set(req, b, req->events[i].set, out);
+		buf_puts(out, "}\n");
+	}
+	for (i = 0; i < req->nr_rates; i++) {
+		const struct stat_rate *r = &req->rates[i];
+
+		if (!has_rate(r, b->counts))
+			continue;
+		json_head(r->derived->name, b, out);
+		buf_printf(out, ",\"value\":%.6f", rate_of(r, b->counts));
+		json_set(req, b, req->events[r->numerator].set, out);
+		buf_puts(out, "}\n");
+	}
+	for (n = 0; n < b->nr_threads; n++) {
+		const struct stat_thread *t = &b->threads[n];
+
+		for (i = 0; i < req->nr_events; i++) {
+			json_head(req->events[i].text, b, out);
+			buf_printf(out, ",\"pid\":%" PRId64 ",\"tid\":%" PRId64
+				   ",\"comm\":", t->pid, t->tid);
+			json_string(out, t->name);
+			json_count(t->counts[i], out);
+			json_set(req, b, 0, out);
+			buf_puts(out, "}\n");
+		}
+	}
+}
+
+/* ---- for people */
+
+static void put_count(int64_t count, struct buf *out)
+{
+	if (count == STAT_NO_COUNT)
+		buf_printf(out, "%20s", "withheld");
+	else
+		put_grouped(out, count, 20);
+}
+
+static void put_name(const char *name, int width, struct buf *out)
+{
+	struct buf shown = { 0 };
+
+	buf_puts(out, "  ");
+	shown_name(&shown, name);
+	shown_pad(out, shown.s ? shown.s : "", width);
+	free(shown.s);
+}
+
+static void put_row(const struct stat_request *req, const struct stat_block *b,
+		    size_t i, struct buf *out)
+{
+	const size_t set = req->events[i].set;
+
+	put_count(b->counts[i], out);
+	put_name(req->events[i].text, req->nr_sets > 1 ? -32 : 0, out);
+	if (req->nr_sets > 1)
+		buf_printf(out, "  set %zu, %" PRId64 " runs, %.1f %%", set,
+			   b->sets[set].runs,
+			   b->session_ns ? 100.0 * b->sets[set].active_ns /
+					   b->session_ns : 0.0);
+	buf_puts(out, "\n");
+}
+
+static void put_block(const struct stat_request *req,
+		      const struct stat_block *b, struct buf *out)
+{
+	size_t i, n;
+
+	if (req->interval_ms)
+		buf_printf(out, "%.3f s\n", b->ns / 1e9);
+	for (i = 0; i < req->nr_events; i++)
+		put_row(req, b, i, out);
+	for (i = 0; i < req->nr_rates; i++) {
+		const struct stat_rate *r = &req->rates[i];
+
+		if (has_rate(r, b->counts))
+			buf_printf(out, "%20.3f  %s\n", rate_of(r, b->counts),
+				   r->derived->name);
+	}
+	for (n = 0; n < b->nr_threads; n++) {
+		const struct stat_thread *t = &b->threads[n];
+		struct buf name = { 0 };
+
+		shown_name(&name, t->name);
+		buf_printf(out, "thread %" PRId64 " of %" PRId64 " %s\n", t->tid,
+			   t->pid, name.s ? name.s : "");
+		free(name.s);
+		for (i = 0; i < req->nr_events; i++) {
+			put_count(t->counts[i], out);
+			put_name(req->events[i].text, 0, out);
+			buf_puts(out, "\n");
+		}
+	}
+	if (b->last && !req->interval_ms)
+		buf_printf(out, "%20.6f  seconds\n", b->ns / 1e9);
+}
+
+int stat_print(const struct stat_request *req, const struct stat_block *b)
+{
+	struct buf out = { 0 };
+	int rc;
+
+	if (req->json)
+		json_block(req, b, &out);
+	else
+		put_block(req, b, &out);
+	rc = buf_flush(&out, STDOUT_FILENO);
+	if (rc)
+		shown_line(stderr, "stapwatch stat: cannot write: %s",
+			   strerror(errno));
+	free(out.s);
+	return rc;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The script of stapwatch stat.
+ *
+ * Numbers and names that differ from run to run come by -G and as target(), so that
+ * the same question finds its module in stap's cache.
+ *
+ * What it prints, a line each:
+ *
+ *	begin NS		since it counts; a block begins
+ *	event I COUNT		or "event I none"
+ *	set I RUNS NS		of several sets
+ *	session NS		that all CPUs had sets
+ *	thread PID TID NAME	and the counts of that thread: of I COUNT
+ *	end, or last		the block is whole
+ */
+#include "cmd/stat.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "event/event_declare.h"
+
+static const char *const whose[] = {
+	[STAT_COMMAND] = "target()",
+	[STAT_PROCESS] = "target()",
+	[STAT_THREAD] = "stat_id",
+	[STAT_CGROUP] = "stat_cgroup",
+	[STAT_CPUS] = "-1",
+};
+
+static bool has_sets(const struct stat_request *req)
+{
+	return req->nr_sets > 1;
+}
+
+static const char *name_of(const struct stat_event *e)
+{
+	return e->ev.table_name ?: e->text;
+}
+
+/* An event that the table has no name for, and whether it counts always. */
+static void put_native(const struct stat_event *e, bool always, struct buf *out)
+{
+	if (e->native < 0)
+		return;
+	event_declare(out, e->native, e->text, &e->ev.attr, 0, 0);
+	buf_puts(out, "\n");
+	if (!always)
+		return;
+	event_anchor(out, e->native);
+	buf_puts(out, "\n");
+}
+
+static void put_natives(const struct stat_request *req, struct buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < req->nr_events; i++)
+		put_native(&req->events[i], !has_sets(req), out);
+	if (req->every.overflows)
+		put_native(&req->every.event, false, out);
+}
+
+static void put_of_set(const struct stat_event *e, struct buf *out)
+{
+	buf_printf(out, "pmu_set_count(\"s%zu\", ", e->set);
+	buf_stap_string(out, name_of(e));
+	buf_puts(out, ")");
+}
+
+/* The value of an event, of the whole target. */
+static void put_value(const struct stat_request *req,
+		      const struct stat_event *e, struct buf *out)
+{
+	static const char *const of_table[] = {
+		[STAT_COMMAND] = "tree_%s(%s)",
+		[STAT_PROCESS] = "tree_%s(%s)",
+		[STAT_THREAD] = "virtual_%s_of(%s)",
+		[STAT_CGROUP] = "cgroup_%s(%s)",
+		[STAT_CPUS] = "startwatch_%s_of(%s)",
+	};
+	static const char *const of_natives[] = {
+		[STAT_COMMAND] = "__sw_native_tree(%d, %s)",
+		[STAT_PROCESS] = "__sw_native_tree(%d, %s)",
+		[STAT_THREAD] = "__sw_native_of(%d, %s)",
+		[STAT_CGROUP] = "__sw_native_cgroup(%d, %s)",
+		[STAT_CPUS] = "__sw_native_cpu_of(%d, %s)",
+	};
+	const char *name = e->ev.table_name;
+
+	if (has_sets(req))
+		put_of_set(e, out);
+	else if (e->native < 0)
+		buf_printf(out, of_table[req->whom], name, whose[req->whom]);
+	else
+		buf_printf(out, of_natives[req->whom], e->native,
+			   whose[req->whom]);
+}
+
+/* When the next set's turn comes: 10 ms is where switching costs next to nothing. */
+static void put_every(const struct stat_request *req, struct buf *out)
+{
+	struct buf spec = { 0 };
+
+	if (req->every.overflows)
+		buf_printf(&spec, "overflow:%s%s", name_of(&req->every.event),
+			   req->every.overflows);
+	buf_puts(out, "\tpmu_switch_every(");
+	buf_stap_string(out, spec.s ?: req->every.text ?: "10ms");
+	buf_puts(out, ")\n");
+	free(spec.s);
+	/* whose own time it goes by */
+	if (stat_every_is_of_threads(req))
+		buf_puts(out, "\tif (!process_watch(target())) exit()\n");
+}
+
+static void put_sets(const struct stat_request *req, struct buf *out)
+{
+	size_t set, i;
+
+	for (set = 0; set < req->nr_sets; set++) {
+		struct buf names = { 0 };
+
+		for (i = 0; i < req->nr_events; i++)
+			if (req->events[i].set == set)
+				buf_printf(&names, "%s%s", names.s ? "," : "",
+					   name_of(&req->events[i]));
+		buf_printf(out, "\tpmu_set(\"s%zu\", ", set);
+		buf_stap_string(out, names.s);
+		buf_puts(out, ")\n");
+		free(names.s);
+	}
+	put_every(req, out);
+}
+
+static void put_begin(const struct stat_request *req, struct buf *out)
+{
+	buf_puts(out, "probe begin {\n\tstat_began = stapwatch_ns()\n");
+	if (has_sets(req))
+		put_sets(req, out);
+	else if (req->whom == STAT_COMMAND || req->whom == STAT_PROCESS)
+		buf_puts(out, "\tif (!process_watch(target())) exit()\n");
+	else if (req->whom == STAT_THREAD)
+		buf_puts(out, "\tif (!thread_watch(stat_id)) exit()\n");
+	else if (req->whom == STAT_CGROUP)
+		buf_puts(out, "\tif (!cgroup_watch(stat_cgroup)) exit()\n");
+	buf_puts(out, "}\n");
+}
+
+static void put_threads(const struct stat_request *req, struct buf *out)
+{
+	size_t i;
+
+	buf_puts(out, "\tfor (i = 0; i < dead_count(); i++) {\n"
+		      "\t\tprintf(\"thread %d %d %s\\n\", dead_pid(i), dead_tid(i), dead_name(i))\n");
+	for (i = 0; i < req->nr_events; i++) {
+		const struct stat_event *e = &req->events[i];
+
+		buf_printf(out, "\t\tstat_say(\"of\", %zu, ", i);
+		if (e->native < 0)
+			buf_printf(out, "dead_%s(i)", e->ev.table_name);
+		else
+			buf_printf(out, "__sw_native_dead(%d, i)", e->native);
+		buf_puts(out, ")\n");
+	}
+	buf_puts(out, "\t}\n");
+}
+
+static void put_block(const struct stat_request *req, struct buf *out)
+{
+	size_t i;
+
+	buf_puts(out, "function stat_say(what:string, i:long, v:long) {\n"
+		      "\tif (stapwatch_missing(v)) printf(\"%s %d none\\n\", what, i)\n"
+		      "\telse printf(\"%s %d %d\\n\", what, i, v)\n"
+		      "}\n"
+		      "function stat_block(at:long) {\n"
+		      "\tprintf(\"begin %d\\n\", at - stat_began)\n");
+	for (i = 0; i < req->nr_events; i++) {
+		buf_printf(out, "\tstat_say(\"event\", %zu, ", i);
+		put_value(req, &req->events[i], out);
+		buf_puts(out, ")\n");
+	}
+	for (i = 0; has_sets(req) && i < req->nr_sets; i++)
+		buf_printf(out, "\tprintf(\"set %zu %%d %%d\\n\", pmu_set_runs(\"s%zu\"), pmu_set_active_ns(\"s%zu\"))\n",
+			   i, i, i);
+	if (has_sets(req))
+		buf_puts(out, "\tprintf(\"session %d\\n\", pmu_session_ns())\n");
+	buf_puts(out, "}\n");
+}
+
+/* Its path has bytes that stap -G does not let pass. */
+static void put_cgroup(const struct stat_request *req, struct buf *out)
+{
+	buf_puts(out, "global stat_cgroup = ");
+	buf_stap_string(out, req->cgroup);
+	buf_puts(out, "\n");
+}
+
+void stat_script(const struct stat_request *req, struct buf *out)
+{
+	buf_puts(out, "global stat_began\n");
+	if (req->whom == STAT_THREAD)
+		buf_puts(out, "global stat_id = 0\n");
+	if (req->whom == STAT_CGROUP)
+		put_cgroup(req, out);
+	put_natives(req, out);
+	put_begin(req, out);
+	put_block(req, out);
+	if (req->interval_ms) {
+		buf_printf(out, "probe timer.ms(%" PRIu64 ") {\n",
+			   req->interval_ms);
+		if (!has_sets(req))
+			buf_puts(out, "\twatch_refresh()\n");
+		buf_puts(out, "\tstat_block(stapwatch_ns())\n\tprintf(\"end\\n\")\n}\n");
+	}
+	/* the last handler before it ends has counts that nothing is added to */
+	buf_puts(out, "probe end {\n\tstat_block(stapwatch_ns())\n");
+	if (req->per_thread)
+		put_threads(req, out);
+	buf_puts(out, "\tprintf(\"last\\n\")\n}\n");
+}

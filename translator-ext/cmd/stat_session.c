@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What stapwatch stat gives to stap, and what its script says; stat.h. */
+#include "cmd/stat.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/shown.h"
+#include "cmd/beside.h"
+#include "cmd/words.h"
+
+struct session {
+	const struct stat_request *req;
+	int (*on_block)(const struct stat_request *req,
+			const struct stat_block *block);
+	struct stat_block block;
+	bool in_block;
+	bool ended;		/* the last block was there */
+};
+
+static void drop_threads(struct stat_block *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->nr_threads; i++) {
+		free(b->threads[i].name);
+		free(b->threads[i].counts);
+	}
+	free(b->threads);
+	b->threads = NULL;
+	b->nr_threads = 0;
+}
+
+static void begin_block(struct session *s, int64_t ns)
+{
+	size_t i;
+
+	drop_threads(&s->block);
+	s->block.ns = ns;
+	for (i = 0; i < s->req->nr_events; i++)
+		s->block.counts[i] = STAT_NO_COUNT;
+	s->block.session_ns = 0;
+	memset(s->block.sets, 0, s->req->nr_sets * sizeof(*s->block.sets));
+	s->in_block = true;
+}
+
+static struct stat_thread *new_thread(struct session *s)
+{
+	struct stat_block *b = &s->block;
+	struct stat_thread *t;
+	size_t i;
+
+	b->threads = xrealloc(b->threads,
+			      (b->nr_threads + 1) * sizeof(*b->threads));
+	t = &b->threads[b->nr_threads++];
+	*t = (struct stat_thread) { 0 };
+	t->counts = xmalloc(s->req->nr_events * sizeof(*t->counts));
+	for (i = 0; i < s->req->nr_events; i++)
+		t->counts[i] = STAT_NO_COUNT;
+	return t;
+}
+
+static void take_count(const struct session *s, int64_t *counts,
+		       const char *line)
+{
+	unsigned long long i;
+	int64_t v;
+
+	if (sscanf(line, "%*s %llu %" SCNd64, &i, &v) == 2 &&
+	    i < s->req->nr_events)
+		counts[i] = v;
+}
+
+/* One line of the script's; what is none is no harm. */
+static int take_line(void *data, const char *line)
+{
+	struct session *s = data;
+	struct stat_block *b = &s->block;
+	struct stat_thread *t;
+	unsigned long long i;
+	int64_t a, c;
+	int at = 0;
+
+	if (sscanf(line, "begin %" SCNd64, &a) == 1) {
+		begin_block(s, a);
+	} else if (!s->in_block) {
+		return 0;
+	} else if (!strncmp(line, "event ", 6)) {
+		take_count(s, b->counts, line);
+	} else if (sscanf(line, "set %llu %" SCNd64 " %" SCNd64, &i, &a, &c) ==
+		   3) {
+		if (i < s->req->nr_sets)
+			b->sets[i] = (struct stat_set) { a, c };
+	} else if (sscanf(line, "session %" SCNd64, &a) == 1) {
+		b->session_ns = a;
+	} else if (sscanf(line, "thread %" SCNd64 " %" SCNd64 " %n", &a, &c,
+			  &at) == 2 && at) {
+		t = new_thread(s);
+		t->pid = a;
+		t->tid = c;
+		t->name = xstrdup(line + at);
+	} else if (!strncmp(line, "of ", 3) && b->nr_threads) {
+		take_count(s, b->threads[b->nr_threads - 1].counts, line);
+	} else if (!strcmp(line, "end") || !strcmp(line, "last")) {
+		b->last = *line == 'l';
+		s->ended = b->last;
+		s->in_block = false;
+		return s->on_block(s->req, b);
+	}
+	return 0;
+}
+
+int stat_session(const struct stat_request *req, const char *script,
+		 int (*on_block)(const struct stat_request *req,
+				 const struct stat_block *block))
+{
+	struct session s = { .req = req, .on_block = on_block };
+	char *args[16], id[32], *given[2] = { NULL, NULL };
+	int n = 0, status;
+
+	s.block.counts = xmalloc(req->nr_events * sizeof(*s.block.counts));
+	s.block.sets = xmalloc(req->nr_sets * sizeof(*s.block.sets));
+	snprintf(id, sizeof(id), "%" PRIu64, req->id);
+	if (req->command) {
+		args[n++] = "-c";
+		args[n++] = req->command;
+	}
+	if (req->whom == STAT_PROCESS) {
+		args[n++] = "-x";
+		args[n++] = id;
+	}
+	if (req->whom == STAT_THREAD)
+		given[0] = words_of_global("stat_id", id);
+	if (req->cpus)
+		given[1] = words_of_cpus(req->cpus);
+	if (given[0]) {
+		args[n++] = "-G";
+		args[n++] = given[0];
+	}
+	if (given[1]) {
+		args[n++] = "-G";
+		args[n++] = given[1];
+	}
+	args[n] = NULL;
+	status = beside_run(&(struct beside) {
+		.who = "stat",
+		.args = args,
+		.script = script,
+		.on_line = take_line,
+		.data = &s,
+	});
+	if (!status && !s.ended) {
+		shown_line(stderr, "stapwatch stat: no counts came (stap's message is above)");
+		status = 1;
+	}
+	drop_threads(&s.block);
+	free(s.block.counts);
+	free(s.block.sets);
+	free(given[0]);
+	free(given[1]);
+	return status;
+}

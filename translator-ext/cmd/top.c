@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stapwatch top: the counters of a map, live.
+ *
+ * In steady state a round makes two system calls, a write and a sleep: the
+ * counters are in mapped memory, the clock is the vDSO's, and a terminal's size
+ * is asked for when it says that it has changed.
+ */
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/shown.h"
+#include "cmd/maps.h"
+#include "cmd/top_rows.h"
+#include "cmd/top_table.h"
+
+static const char *const sort_names[] = {
+	[TOP_BY_NAME] = "name",
+	[TOP_BY_VALUE] = "value",
+	[TOP_BY_RATE] = "rate",
+};
+
+struct top {
+	char *path;
+	uint64_t count;		/* 0: no end */
+	double delay;
+	enum top_sort sort;
+
+	struct top_rows rows;
+	struct buf out;
+	struct timespec at;
+	bool terminal;
+	unsigned int lines;
+	unsigned int columns;
+	bool lost;		/* the new instances could not be read */
+};
+
+static volatile sig_atomic_t resized;
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int sig)
+{
+	if (sig == SIGWINCH)
+		resized = 1;
+	else
+		stopped = 1;
+}
+
+static int write_out(struct top *t)
+{
+	if (!buf_flush(&t->out, STDOUT_FILENO))
+		return 0;
+	shown_line(stderr, "stapwatch top: cannot write: %s", strerror(errno));
+	return -1;
+}
+
+static void ask_size(struct top *t)
+{
+	struct winsize size;
+
+	t->lines = 24;
+	t->columns = 80;
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row &&
+	    size.ws_col) {
+		t->lines = size.ws_row;
+		t->columns = size.ws_col;
+	}
+}
+
+/* ---- rounds */
+
+/* Returns whether the map has ended, -1 for what cannot go on. */
+static int refresh(struct top *t)
+{
+	/* before the names, which go with their writer */
+	const bool ended = stapwatch_state(t->rows.sw) == STAPWATCH_ENDED;
+	const int rc = stapwatch_refresh(t->rows.sw);
+
+	if (rc > 0)
+		top_rows_make(&t->rows);
+	if (rc >= 0)
+		t->lost = false;
+	if (rc >= 0 || ended || stapwatch_state(t->rows.sw) == STAPWATCH_ENDED)
+		return ended;
+	if (errno != EBUSY) {
+		shown_line(stderr, "stapwatch top: %s: %s", t->path,
+			   stapwatch_error());
+		return -1;
+	}
+	/* what was there before can still be read */
+	if (!t->lost)
+		shown_line(stderr, "stapwatch top: %s: %s", t->path,
+			   stapwatch_error());
+	t->lost = true;
+	return 0;
+}
+
+/* Since the round before, in seconds. */
+static double pass_time(struct top *t)
+{
+	struct timespec now;
+	double passed;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	passed = now.tv_sec - t->at.tv_sec +
+		 (now.tv_nsec - t->at.tv_nsec) / 1e9;
+	t->at = now;
+	return passed > 1e-9 ? passed : 1e-9;
+}
+
+static void wait_round(const struct top *t)
+{
+	struct timespec ts = {
+		.tv_sec = t->delay,
+		.tv_nsec = (t->delay - (time_t)t->delay) * 1e9,
+	};
+
+	/* SIGWINCH cuts it short, to be redrawn by what it has */
+	nanosleep(&ts, NULL);
+}
+
+static void put_end(struct top *t)
+{
+	shown_text(&t->out, t->path);
+	buf_puts(&t->out, ": ended\n");
+}
+
+static int one_round(struct top *t)
+{
+	int ended = refresh(t);
+
+	if (ended < 0)
+		return -1;
+	if (top_rows_read(&t->rows, pass_time(t))) {
+		shown_line(stderr, "stapwatch top: %s: %s", t->path,
+			   stapwatch_error());
+		return -1;
+	}
+	top_rows_sort(&t->rows, t->sort);
+	if (t->terminal) {
+		if (resized) {
+			resized = 0;
+			ask_size(t);
+		}
+		top_table_terminal(&t->rows, t->lines, t->columns, &t->out);
+	} else {
+		if (t->rows.round > 1)
+			buf_puts(&t->out, "\n");
+		top_table_plain(&t->rows, &t->out);
+	}
+	if (ended)
+		put_end(t);
+	return write_out(t) ? -1 : ended;
+}
+
+static int run(struct top *t)
+{
+	struct sigaction act = { .sa_handler = on_signal };
+	int ended = 0;
+
+	t->terminal = isatty(STDOUT_FILENO);
+	t->rows.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	t->rows.cpus = xmalloc(stapwatch_nr_cpus(t->rows.sw) *
+			       sizeof(*t->rows.cpus));
+	/* sorting may want memory: let it be kept, not mapped each time */
+	mallopt(M_MMAP_THRESHOLD, 1 << 30);
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
+	if (t->terminal) {
+		sigaction(SIGWINCH, &act, NULL);
+		sigaction(SIGINT, &act, NULL);
+		sigaction(SIGTERM, &act, NULL);
+		ask_size(t);
+		buf_puts(&t->out, "\033[2J");
+	}
+	top_rows_make(&t->rows);
+	for (;;) {
+		ended = one_round(t);
+		if (ended || (t->count && t->rows.round == t->count))
+			break;
+		wait_round(t);
+		if (stopped)
+			break;
+	}
+	return ended < 0;
+}
+
+/* ---- the command */
+
+#define USAGE "there are -n COUNT, -d SECS and --sort name|value|rate"
+
+static int say(const char *what, const char *value)
+{
+	shown_line(stderr, "stapwatch top: %s: \"%s\"; " USAGE, what, value);
+	return -1;
+}
+
+static int take_count(struct top *t, const char *s)
+{
+	char *end;
+
+	errno = 0;
+	t->count = strtoull(s, &end, 10);
+	if (*s < '0' || *s > '9' || *end || errno || !t->count)
+		return say("-n wants a number from 1 on", s);
+	return 0;
+}
+
+static int take_delay(struct top *t, const char *s)
+{
+	char *end;
+
+	t->delay = strtod(s, &end);
+	if (((*s < '0' || *s > '9') && *s != '.') || *end ||
+	    !(t->delay >= 0.01 && t->delay <= 86400))
+		return say("-d wants seconds, from 0.01 to 86400", s);
+	return 0;
+}
+
+static int take_sort(struct top *t, const char *s)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(sort_names) / sizeof(*sort_names); i++) {
+		if (!strcmp(s, sort_names[i])) {
+			t->sort = i;
+			return 0;
+		}
+	}
+	return say("--sort wants name, value or rate", s);
+}
+
+static int take_operands(struct top *t, int argc, char **argv)
+{
+	struct buf why = { 0 };
+	const char *map = NULL;
+
+	if (argc > 2)
+		return say("PATTERN and MAP are enough", argv[2]);
+	if (argc == 2) {
+		t->rows.pattern = argv[0];
+		map = argv[1];
+	} else if (argc == 1) {
+		if (strchr(argv[0], '/') || maps_is_module(argv[0]))
+			map = argv[0];
+		else
+			t->rows.pattern = argv[0];
+	}
+	t->path = map ? maps_path(map) : maps_only(&why);
+	if (!t->path)
+		shown_line(stderr, "stapwatch top: %s", why.s);
+	free(why.s);
+	return t->path ? 0 : -1;
+}
+
+static int read_options(struct top *t, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "sort", required_argument, NULL, 's' },
+		{ NULL, 0, NULL, 0 },
+	};
+	char letter[3];
+	int c, rc = 0;
+
+	optind = 0;	/* the command line's own options were read before */
+	opterr = 0;
+	while (!rc && (c = getopt_long(argc, argv, ":n:d:", options,
+				       NULL)) >= 0) {
+		if (c == 'n')
+			rc = take_count(t, optarg);
+		else if (c == 'd')
+			rc = take_delay(t, optarg);
+		else if (c == 's')
+			rc = take_sort(t, optarg);
+		else
+			rc = say(c == ':' ? "an option wants a value" :
+					    "an option is not known",
+				 cmd_refused(c, argv, letter));
+	}
+	return rc ? rc : take_operands(t, argc - optind, argv + optind);
+}
+
+int cmd_top(int argc, char **argv)
+{
+	struct top t = { .delay = 1, .sort = TOP_BY_NAME };
+	int status = 1;
+
+	/* how numbers and text are read and compared stays as it is */
+	setlocale(LC_CTYPE, "");
+	if (read_options(&t, argc, argv))
+		goto out;
+	t.rows.sw = stapwatch_open(t.path);
+	if (!t.rows.sw) {
+		shown_line(stderr, "stapwatch top: %s: %s", t.path,
+			   stapwatch_error());
+		goto out;
+	}
+	status = run(&t);
+	stapwatch_close(t.rows.sw);
+out:
+	top_rows_free(&t.rows);
+	free(t.out.s);
+	free(t.path);
+	return status;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Events that the event table lacks, declared to the runtime; event_declare.h. */
+#include "event/event_declare.h"
+
+#include <inttypes.h>
+
+/* The runtime's SW_ANCHOR_MAGIC and SW_ANCHOR_NATIVE. */
+#define ANCHOR 0x5700000000008000ULL
+
+enum {
+	FLAG_EXCLUDE_USER = 1,
+	FLAG_EXCLUDE_KERNEL = 2,
+	FLAG_EXCLUDE_HV = 4,
+	FLAG_EXCLUDE_IDLE = 8,
+	FLAG_EXCLUDE_HOST = 16,
+	FLAG_EXCLUDE_GUEST = 32,
+	FLAG_PRECISE_SHIFT = 6,		/* two bits */
+	FLAG_WANTS_NMI = 256,
+};
+
+/* As the runtime's struct sw_event has them. */
+static unsigned int attr_flags(const struct event_attr *a)
+{
+	return a->exclude_user * FLAG_EXCLUDE_USER |
+	       a->exclude_kernel * FLAG_EXCLUDE_KERNEL |
+	       a->exclude_hv * FLAG_EXCLUDE_HV |
+	       a->exclude_idle * FLAG_EXCLUDE_IDLE |
+	       a->exclude_host * FLAG_EXCLUDE_HOST |
+	       a->exclude_guest * FLAG_EXCLUDE_GUEST |
+	       a->precise_ip << FLAG_PRECISE_SHIFT |
+	       a->wants_nmi * FLAG_WANTS_NMI;
+}
+
+void event_declare(struct buf *out, unsigned int number, const char *name,
+		   const struct event_attr *attr, int64_t period,
+		   uint64_t random)
+{
+	/* behind the runtime's own begin probe, before all others */
+	buf_printf(out, "probe begin(-9223372036854775806) { __sw_native_event(%u, ",
+		   number);
+	buf_stap_string(out, name);
+	buf_printf(out, ", %" PRIu32 ", %" PRId64 ", %" PRId64 ", %" PRId64
+		   ", %u, %" PRId64 ", %" PRId64 ")", attr->type,
+		   (int64_t)attr->config, (int64_t)attr->config1,
+		   (int64_t)attr->config2, attr_flags(attr),
+		   (int64_t)attr->sample_type, period);
+	if (random)
+		buf_printf(out, "; __sw_native_random(%u, %" PRIu64 ")",
+			   number, random);
+	buf_puts(out, " }");
+}
+
+void event_anchor(struct buf *out, unsigned int number)
+{
+	buf_printf(out, "probe perf.type(1).config(9).sample(0x%llx) { __sw_anchor() }",
+		   ANCHOR | number);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One script, or one probe point, from end to end; lower.h says what of it. */
+#include "lower/lower.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/shown.h"
+#include "lower/lowering.h"
+
+static bool any_of_ours(const struct lowering *l, bool *readings)
+{
+	bool any = false;
+	size_t i, k;
+
+	*readings = false;
+	for (i = 0; i < l->s.nr_probes; i++) {
+		for (k = 0; k < l->s.probes[i].nr_points; k++) {
+			const struct point *p = &l->s.probes[i].points[k];
+
+			any |= p->ours || p->in_group;
+			*readings |= point_readings(p) > 0;
+		}
+	}
+	for (i = 0; i < l->s.raw.nr && !any; i++)
+		any = token_is(&l->s.raw, i, "$timestamp") ||
+		      token_is(&l->s.raw, i, "$thread") ||
+		      token_is(&l->s.raw, i, "$current");
+	return any;
+}
+
+/* What goes behind such a text would be lost in it. */
+static bool is_open(struct lowering *l, const char *text, size_t len)
+{
+	size_t at = strnlen(text, len), i;
+	struct token nul = { .line = 1, .column = 1 };
+
+	if (l->s.raw.open.span) {
+		lower_fail_at(l, &l->s.raw.open, "this comment has no end; close it by */");
+		return true;
+	}
+	if (at == len)
+		return false;
+	for (i = 0; i < at; i++) {
+		nul.column++;
+		if (text[i] == '\n') {
+			nul.line++;
+			nul.column = 1;
+		}
+	}
+	lower_fail_at(l, &nul, "a NUL byte ends the script for stap; delete it");
+	return true;
+}
+
+/*
+ * A macro, a conditional or C that has no end: stap refuses it, whatever else it is,
+ * and says so best of the text as it is.
+ */
+static bool is_unfinished(const struct lowering *l)
+{
+	const struct token *last = l->s.raw.tok + l->s.raw.nr - 1;
+
+	return l->s.t.broken ||
+	       (l->s.raw.nr && last->type == TOK_EMBEDDED &&
+		(last->len < 4 || memcmp(last->s + last->len - 2, "%}", 2)));
+}
+
+static void finish(struct lowering *l, size_t len, struct lowered *out)
+{
+	bool newline = len && l->text[len - 1] != '\n' && l->tail.len;
+	unsigned int lines = l->s.raw.lines;
+	struct buf text = { 0 };
+	size_t k;
+
+	buf_add(&text, l->text, len);
+	if (newline)
+		buf_puts(&text, "\n");
+	buf_add(&text, l->tail.s ?: "", l->tail.len);
+	*out = (struct lowered) {
+		.len = text.len,
+		.user_lines = lines,
+		.aliases = l->aliases,
+		.nr_aliases = l->nr_aliases,
+	};
+	out->text = buf_take(&text);
+	out->changed = out->len != len ||
+		       (len && memcmp(out->text, l->user, len));
+	out->explain = buf_take(&l->explain);
+	for (k = 0; k < out->nr_aliases; k++)
+		out->aliases[k].line += lines + 1;
+}
+
+static void free_aliases(struct lowered_alias *aliases, size_t nr)
+{
+	size_t k;
+
+	for (k = 0; k < nr; k++) {
+		free(aliases[k].name);
+		free(aliases[k].first);
+	}
+	free(aliases);
+}
+
+int lower_script(const char *name, const char *text, size_t len,
+		 const struct lower_options *opt, struct lowered *out,
+		 FILE *err)
+{
+	struct lowering l = {
+		.name = name, .opt = opt, .err = err, .user = text,
+		.letter = opt->index ? 'a' + (opt->index - 1) % 26 : '\0',
+	};
+	bool readings;
+	size_t i, k;
+
+	parse(text, len, &opt->args, opt->facts, &l.s);
+	l.counted = xmalloc(l.s.nr_probes * sizeof(*l.counted));
+	for (i = 0; i < l.s.nr_probes; i++)
+		l.counted[i] = (struct counted) { 0 };
+	l.text = xmalloc(len + 1);
+	if (len)
+		memcpy(l.text, text, len);
+	if (any_of_ours(&l, &readings) && !is_unfinished(&l) &&
+	    !is_open(&l, text, len)) {
+		readings_begin(&l);
+		for (i = 0; i < l.s.nr_probes; i++)
+			for (k = 0; k < l.s.probes[i].nr_points; k++) {
+				const struct probe *probe = &l.s.probes[i];
+
+				if (probe->points[k].ours ||
+				    probe->points[k].in_group)
+					points_lower(&l, probe,
+						     &probe->points[k]);
+			}
+		handlers_lower(&l, readings);
+	}
+	if (l.errors > LOWER_MAX_ERRORS)
+		shown_line(err, "%s: %u more errors", name,
+			   l.errors - LOWER_MAX_ERRORS);
+	if (!l.errors) {
+		finish(&l, len, out);
+	} else {
+		free_aliases(l.aliases, l.nr_aliases);
+		free(l.explain.s);
+	}
+	free(l.text);
+	free(l.counted);
+	free(l.globals);
+	free(l.tail.s);
+	free(l.natives);
+	tokens_free(&l.thread_names);
+	outline_free(&l.s);
+	return l.errors ? -1 : 0;
+}
+
+void lowered_free(struct lowered *out)
+{
+	free(out->text);
+	free(out->explain);
+	free_aliases(out->aliases, out->nr_aliases);
+	*out = (struct lowered) { 0 };
+}
+
+/* What stap lists for a point of ours. */
+static void put_listed(struct lowering *l, const struct point *p, struct buf *b)
+{
+	bool kernel = begins_with(l, p, "kernel"), begun = false;
+	size_t k;
+
+	if (!points_check(l, p))
+		return;
+	if (point_has(p, PART_PROFILE) || point_has(p, PART_TIME)) {
+		sampling_put(l, p, b);
+		return;
+	}
+	for (k = 0; k < p->nr_parts; k++) {
+		const struct part *part = &p->parts[k];
+		struct reading r;
+
+		if (part->kind == PART_OTHER) {
+			buf_puts(b, begun ? "." : "");
+			begun = true;
+			edit_copy(l, part->begin, part->end, b);
+			continue;
+		}
+		if (reading_of(l, part, &r))
+			return;
+		if (kernel && r.ev.table_name)
+			buf_printf(b, ".%s%s.%s",
+				   part->prefixed ? "virtual." : "",
+				   part->kind == PART_ELAPSED
+					? "elapsed" : "startwatch",
+				   r.ev.table_name);
+		event_free(&r.ev);
+	}
+}
+
+char *lower_point(const char *point, const struct lower_options *opt, FILE *err)
+{
+	struct lowering l = {
+		.name = "<probe point>", .opt = opt, .err = err, .user = point,
+	};
+	struct buf b = { 0 };
+	size_t i, k, to = 0;
+
+	parse_points(point, strlen(point), &opt->args, opt->facts, &l.s);
+	for (i = 0; i < l.s.nr_probes; i++) {
+		for (k = 0; k < l.s.probes[i].nr_points; k++) {
+			const struct point *p = &l.s.probes[i].points[k];
+			const struct token *t = l.s.t.tok;
+
+			if (!p->ours && !p->in_group)
+				continue;
+			/* what a macro makes stands in one place */
+			if (t[p->begin].at > to)
+				buf_add(&b, point + to, t[p->begin].at - to);
+			put_listed(&l, p, &b);
+			to = t[p->end - 1].at + t[p->end - 1].span;
+		}
+	}
+	buf_puts(&b, point + to);
+	free(l.tail.s);
+	free(l.explain.s);
+	free(l.natives);
+	outline_free(&l.s);
+	if (!l.errors)
+		return buf_take(&b);
+	free(b.s);
+	return NULL;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Events that the event table lacks: the runtime knows them by numbers, which
+ * begin probes in the tail declare to it.
+ */
+#include "lower/lowering.h"
+
+#include "event/event_declare.h"
+
+/* The runtime's SW_MAX_NATIVES. */
+#define NATIVE_MAX 64
+#define NATIVE_PER_SCRIPT 16
+
+bool native_same_attr(const struct event_attr *a, const struct event_attr *b)
+{
+	return a->type == b->type && a->config == b->config &&
+	       a->config1 == b->config1 && a->config2 == b->config2 &&
+	       a->exclude_user == b->exclude_user &&
+	       a->exclude_kernel == b->exclude_kernel &&
+	       a->exclude_hv == b->exclude_hv &&
+	       a->exclude_idle == b->exclude_idle &&
+	       a->exclude_host == b->exclude_host &&
+	       a->exclude_guest == b->exclude_guest &&
+	       a->precise_ip == b->precise_ip &&
+	       a->wants_nmi == b->wants_nmi &&
+	       a->sample_type == b->sample_type;
+}
+
+int native_number(struct lowering *l, size_t i, const char *name,
+		  const struct native *want)
+{
+	const struct event_attr *attr = &want->attr;
+	unsigned int number = l->opt->index * NATIVE_PER_SCRIPT, n;
+
+	for (n = 0; n < l->nr_natives; n++, number++) {
+		const struct native *have = &l->natives[n];
+
+		if (native_same_attr(&have->attr, attr) &&
+		    have->counted == want->counted &&
+		    have->period == want->period &&
+		    have->random == want->random)
+			return number;
+	}
+	if (n == NATIVE_PER_SCRIPT || number >= NATIVE_MAX) {
+		lower_fail(l, i, "%s: a script can have at most %d events that the event table lacks",
+			   name, NATIVE_PER_SCRIPT);
+		return -1;
+	}
+	l->natives = xrealloc(l->natives, (n + 1) * sizeof(*l->natives));
+	l->natives[n] = *want;
+	l->nr_natives++;
+
+	event_declare(&l->tail, number, name, attr, want->period,
+		      want->random);
+	edit_tail_line(l);
+	if (want->counted) {
+		event_anchor(&l->tail, number);
+		edit_tail_line(l);
+	}
+	return number;
+}

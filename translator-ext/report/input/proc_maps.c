@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Processes and their maps; proc_maps.h says what is wanted of it. */
+#include "report/input/proc_maps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+#define NO_SPACE UINT32_MAX
+
+struct map {
+	uint64_t addr;
+	uint64_t end;
+	uint64_t offset;	/* what the image calls addr */
+	uint32_t image;
+};
+
+struct space {
+	struct map *maps;	/* by address; none lies over another */
+	uint32_t nr;
+	size_t size;
+	uint32_t nothing;	/* the image of what is not mapped */
+	uint32_t users;		/* processes */
+	bool kept;		/* samples refer to it */
+};
+
+struct process {
+	uint32_t space;		/* plus 1; 0: not seen yet */
+};
+
+struct thread {
+	uint32_t comm;		/* plus 1; 0: not known */
+};
+
+struct procs {
+	struct images *images;
+	struct intern *texts;
+	struct intern pids;
+	struct process *processes;
+	size_t size_processes;
+	struct intern tids;
+	struct thread *threads;
+	size_t size_threads;
+	struct space *spaces;
+	size_t nr_spaces, size_spaces;
+	uint32_t *free_spaces;
+	size_t nr_free, size_free;
+	struct space modules;
+};
+
+struct procs *procs_new(struct images *images, struct intern *texts)
+{
+	struct procs *p = xmalloc(sizeof(*p));
+
+	*p = (struct procs) { .images = images, .texts = texts };
+	return p;
+}
+
+void procs_free(struct procs *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nr_spaces; i++)
+		free(p->spaces[i].maps);
+	free(p->spaces);
+	free(p->free_spaces);
+	free(p->modules.maps);
+	free(p->processes);
+	free(p->threads);
+	intern_free(&p->pids);
+	intern_free(&p->tids);
+	free(p);
+}
+
+/* ---- spaces */
+
+static uint32_t new_space(struct procs *p, uint32_t pid)
+{
+	uint32_t nr;
+
+	if (p->nr_free) {
+		nr = p->free_spaces[--p->nr_free];
+	} else {
+		nr = p->nr_spaces++;
+		p->spaces = array_room(p->spaces, &p->size_spaces,
+				       p->nr_spaces, sizeof(*p->spaces));
+	}
+	p->spaces[nr].users = 1;
+	p->spaces[nr].nr = 0;
+	p->spaces[nr].nothing = image_of_nothing(p->images, pid);
+	return nr;
+}
+
+static void leave_space(struct procs *p, uint32_t nr)
+{
+	struct space *s = &p->spaces[nr];
+
+	if (--s->users || s->kept)
+		return;
+	free(s->maps);
+	*s = (struct space) { 0 };
+	p->free_spaces = array_room(p->free_spaces, &p->size_free,
+				    p->nr_free + 1, sizeof(*p->free_spaces));
+	p->free_spaces[p->nr_free++] = nr;
+}
+
+/* The first map that ends behind an address, or nr. */
+static uint32_t first_behind(const struct space *s, uint64_t addr)
+{
+	return array_up_to(s->maps, s->nr, sizeof(*s->maps),
+			   offsetof(struct map, end), addr);
+}
+
+static const struct map *find_map(const struct space *s, uint64_t addr)
+{
+	uint32_t i = first_behind(s, addr);
+
+	return i < s->nr && s->maps[i].addr <= addr ? &s->maps[i] : NULL;
+}
+
+static void insert_at(struct space *s, uint32_t at, const struct map *m)
+{
+	s->maps = array_room(s->maps, &s->size, s->nr + 1, sizeof(*s->maps));
+	memmove(&s->maps[at + 1], &s->maps[at],
+		(s->nr - at) * sizeof(*s->maps));
+	s->maps[at] = *m;
+	s->nr++;
+}
+
+static void remove_at(struct space *s, uint32_t at)
+{
+	s->nr--;
+	memmove(&s->maps[at], &s->maps[at + 1],
+		(s->nr - at) * sizeof(*s->maps));
+}
+
+/* Takes the place of whatever was there. */
+static void put_map(struct space *s, const struct map *m)
+{
+	uint32_t i = first_behind(s, m->addr);
+	struct map rest, right;
+
+	while (i < s->nr && s->maps[i].addr < m->end) {
+		rest = s->maps[i];
+		remove_at(s, i);
+		if (rest.end > m->end) {
+			right = rest;
+			right.offset += m->end - rest.addr;
+			right.addr = m->end;
+			insert_at(s, i, &right);
+		}
+		if (rest.addr < m->addr) {
+			rest.end = m->addr;
+			insert_at(s, i++, &rest);
+		}
+	}
+	insert_at(s, i, m);
+}
+
+static bool is_vacant(const struct space *s, const struct map *m)
+{
+	const uint32_t i = first_behind(s, m->addr);
+
+	return i == s->nr || s->maps[i].addr >= m->end;
+}
+
+/* Whether all of it means already what it says. */
+static bool is_there(const struct space *s, const struct map *m)
+{
+	const struct map *old = find_map(s, m->addr);
+
+	return old && old->end >= m->end && old->image == m->image &&
+	       old->offset + (m->addr - old->addr) == m->offset;
+}
+
+/* ---- processes */
+
+static struct process *process_of(struct procs *p, uint32_t pid)
+{
+	const uint32_t nr = intern(&p->pids, &pid, sizeof(pid));
+
+	p->processes = array_room(p->processes, &p->size_processes, nr + 1,
+				  sizeof(*p->processes));
+	if (!p->processes[nr].space)
+		p->processes[nr].space = new_space(p, pid) + 1;
+	return &p->processes[nr];
+}
+
+static struct thread *thread_of(struct procs *p, uint32_t tid)
+{
+	const uint32_t nr = intern(&p->tids, &tid, sizeof(tid));
+
+	p->threads = array_room(p->threads, &p->size_threads, nr + 1,
+				sizeof(*p->threads));
+	return &p->threads[nr];
+}
+
+static void set_space(struct procs *p, uint32_t pid, uint32_t space)
+{
+	struct process *proc = process_of(p, pid);
+
+	leave_space(p, proc->space - 1);
+	proc->space = space + 1;
+}
+
+/* A space of the process's own, which has what it had. */
+static struct space *split_space(struct procs *p, uint32_t pid)
+{
+	const uint32_t old = process_of(p, pid)->space - 1;
+	const uint32_t nr = new_space(p, pid);
+	struct space *s = &p->spaces[nr], *from = &p->spaces[old];
+
+	s->maps = array_room(s->maps, &s->size, from->nr + 1,
+			     sizeof(*s->maps));
+	memcpy(s->maps, from->maps ?: s->maps, from->nr * sizeof(*s->maps));
+	s->nr = from->nr;
+	set_space(p, pid, nr);
+	return s;
+}
+
+static void on_mmap(struct procs *p, const struct sw_trace_mmap *r)
+{
+	const uint32_t space = process_of(p, r->pid)->space - 1;
+	struct space *s = &p->spaces[space];
+	struct map m = {
+		.addr = r->addr,
+		.end = r->addr + r->len,
+		.image = image_of_map(p->images, r),
+	};
+
+	m.offset = p->images->all[m.image].kind == IMAGE_JIT ? r->addr :
+							       r->offset;
+	if (!r->len || is_there(s, &m))
+		return;
+	if (s->users > 1 || (s->kept && !is_vacant(s, &m)))
+		s = split_space(p, r->pid);
+	put_map(s, &m);
+}
+
+static void on_comm(struct procs *p, const struct sw_trace_comm *r)
+{
+	thread_of(p, r->tid)->comm = intern_string(p->texts, r->comm) + 1;
+	if (r->flags & SW_TRACE_COMM_EXEC)
+		set_space(p, r->pid, new_space(p, r->pid));
+}
+
+static void on_fork(struct procs *p, const struct sw_trace_fork *r)
+{
+	const uint32_t comm = thread_of(p, r->parent_tid)->comm;
+	uint32_t space;
+
+	thread_of(p, r->tid)->comm = comm;
+	if (r->pid == r->parent_pid)
+		return;
+	space = process_of(p, r->parent_pid)->space - 1;
+	p->spaces[space].users++;
+	set_space(p, r->pid, space);
+}
+
+static void on_module(struct procs *p, const struct sw_trace_module *r)
+{
+	const struct map m = {
+		.addr = r->addr,
+		.end = r->addr + r->len,
+		.offset = r->addr,
+		.image = image_of_module(p->images, r),
+	};
+
+	if (r->len)
+		put_map(&p->modules, &m);
+}
+
+void procs_record(struct procs *p, const struct sw_trace_record *r)
+{
+	switch (r->type) {
+	case SW_TRACE_COMM:
+		on_comm(p, (const void *)r);
+		break;
+	case SW_TRACE_FORK:
+		on_fork(p, (const void *)r);
+		break;
+	case SW_TRACE_MMAP:
+		on_mmap(p, (const void *)r);
+		break;
+	case SW_TRACE_MODULE:
+		on_module(p, (const void *)r);
+		break;
+	}
+}
+
+uint32_t procs_comm(struct procs *p, uint32_t pid, uint32_t tid)
+{
+	uint32_t comm = thread_of(p, tid)->comm;
+
+	if (!comm)
+		comm = thread_of(p, pid)->comm;
+	if (comm)
+		return comm - 1;
+	return intern_string(p->texts, tid ? "[unknown]" : "swapper");
+}
+
+uint32_t procs_space(struct procs *p, uint32_t pid)
+{
+	const uint32_t space = process_of(p, pid)->space - 1;
+
+	p->spaces[space].kept = true;
+	return space;
+}
+
+uint32_t procs_find(struct procs *p, uint32_t space, bool kernel, uint64_t ip,
+		    uint64_t *offset)
+{
+	const struct space *s = kernel ? &p->modules : &p->spaces[space];
+	const struct map *m = find_map(s, ip);
+
+	*offset = m ? m->offset + (ip - m->addr) : ip;
+	if (m)
+		return m->image;
+	return kernel ? 0 : s->nothing;
+}

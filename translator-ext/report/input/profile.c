@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A trace, aggregated; profile.h says what is wanted of it. */
+#include "report/input/profile.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/progress.h"
+#include "report/input/trace_order.h"
+
+struct reading {
+	struct profile *p;
+	unsigned int fields;
+	const struct profile_filter *filter;
+	int8_t *comms;		/* 0: not tried; else whether it is wanted */
+	size_t size_comms;
+};
+
+/* ---- what a trace names */
+
+static struct profile_event *event_of(struct reading *rd, uint32_t number)
+{
+	struct profile *p = rd->p;
+
+	p->events = array_room(p->events, &p->nr_events, number + 1,
+			       sizeof(*p->events));
+	return &p->events[number];
+}
+
+const char *profile_event_name(struct profile *p, uint32_t event)
+{
+	char number[32];
+
+	if (event < p->nr_events && p->events[event].name)
+		return p->events[event].name;
+	snprintf(number, sizeof(number), "event %u", event);
+	return intern_text(&p->texts, intern_string(&p->texts, number));
+}
+
+static const char *keep_text(struct profile *p, const char *s)
+{
+	return intern_text(&p->texts, intern_string(&p->texts, s));
+}
+
+static void on_event(struct reading *rd, const struct sw_trace_event *r)
+{
+	struct profile_event *e = event_of(rd, r->event);
+
+	e->name = keep_text(rd->p, r->name);
+	e->flags = r->flags;
+	e->every = r->every;
+}
+
+static void on_count(struct profile *p, const struct sw_trace_count *r)
+{
+	p->counts = array_room(p->counts, &p->nr_counts, r->count + 1,
+			       sizeof(*p->counts));
+	p->counts[r->count] = keep_text(p, r->name);
+}
+
+static void on_stack(struct profile *p, const struct sw_trace_stack *r)
+{
+	const uint32_t nr = intern(&p->stack_numbers, &r->stack,
+				   sizeof(r->stack));
+	struct profile_stack *s;
+
+	p->stacks = array_room(p->stacks, &p->size_stacks, nr + 1,
+			       sizeof(*p->stacks));
+	s = &p->stacks[nr];
+	if (s->ip)
+		return;
+	s->nr = r->nr;
+	s->flags = r->flags;
+	s->ip = xmalloc(r->nr * sizeof(*s->ip));
+	memcpy(s->ip, r->ip, r->nr * sizeof(*s->ip));
+}
+
+const struct profile_stack *profile_stack(const struct profile *p,
+					  uint32_t number)
+{
+	uint32_t nr;
+
+	if (!intern_find(&p->stack_numbers, &number, sizeof(number), &nr))
+		return NULL;
+	return &p->stacks[nr];
+}
+
+/* ---- samples */
+
+static bool comm_wanted(struct reading *rd, uint32_t comm)
+{
+	if (!rd->filter->comm)
+		return true;
+	rd->comms = array_room(rd->comms, &rd->size_comms, comm + 1,
+			       sizeof(*rd->comms));
+	if (!rd->comms[comm])
+		rd->comms[comm] = fnmatch(rd->filter->comm,
+					  intern_text(&rd->p->texts, comm),
+					  0) ? -1 : 1;
+	return rd->comms[comm] > 0;
+}
+
+static bool is_wanted(struct reading *rd, const struct sw_trace_sample *s,
+		      uint32_t comm)
+{
+	const struct profile_filter *f = rd->filter;
+
+	return (f->pid < 0 || f->pid == s->pid) &&
+	       (f->tid < 0 || f->tid == s->tid) &&
+	       (f->cpu < 0 || f->cpu == s->r.cpu) &&
+	       (!f->event || !fnmatch(f->event,
+				      profile_event_name(rd->p, s->event),
+				      0)) &&
+	       comm_wanted(rd, comm);
+}
+
+static struct stat_values *stats_of(struct cell *c, uint32_t nr)
+{
+	size_t size = c->nr_stats;
+
+	if (nr >= size) {
+		c->stats = xrealloc(c->stats, (nr + 1) * sizeof(*c->stats));
+		memset(c->stats + size, 0,
+		       (nr + 1 - size) * sizeof(*c->stats));
+		c->nr_stats = nr + 1;
+	}
+	return &c->stats[nr];
+}
+
+static void add_values(struct cell *c, const struct sw_trace_sample *s,
+		       const uint64_t *latency, const uint64_t *counts)
+{
+	unsigned int i;
+
+	if (latency)
+		stat_add(stats_of(c, 0), *latency);
+	/* all ones: there was no value */
+	for (i = 0; i < s->nr_counts; i++)
+		if (counts[i] != UINT64_MAX)
+			stat_add(stats_of(c, i + 1), counts[i]);
+}
+
+static void fill_key(const struct reading *rd, const struct sw_trace_sample *s,
+		     uint32_t comm, struct cell_key *key)
+{
+	const bool user = s->flags & SW_TRACE_USER;
+	struct procs *procs = rd->p->procs;
+	const unsigned int f = rd->fields;
+	uint32_t space = 0;
+
+	*key = (struct cell_key) { .event = s->event };
+	if (f & PROFILE_COMM)
+		key->comm = comm;
+	if (f & PROFILE_PID)
+		key->pid = s->pid;
+	if (f & PROFILE_TID)
+		key->tid = s->tid;
+	if (f & PROFILE_CPU)
+		key->cpu = s->r.cpu;
+	/* a kernel's address means the same to all */
+	if (user && f & PROFILE_IP)
+		space = procs_space(procs, s->pid);
+	if (f & PROFILE_IP) {
+		key->image = procs_find(procs, space, !user, s->ip,
+					&key->offset);
+		key->idle = !s->pid;
+	}
+	if (f & PROFILE_STACK) {
+		key->kstack = s->flags & SW_TRACE_NO_KSTACK ?
+			      PROFILE_STACK_LOST : s->kstack;
+		key->ustack = s->flags & SW_TRACE_NO_USTACK ?
+			      PROFILE_STACK_LOST : s->ustack;
+		key->space = s->ustack ? procs_space(procs, s->pid) : 0;
+		key->in_user = user;
+	}
+}
+
+static void add_branches(struct profile *p, const struct sw_trace_sample *s,
+			 const struct cell_key *key, const uint64_t *list)
+{
+	const struct branch_key like = {
+		.comm = key->comm,
+		.pid = key->pid,
+		.tid = key->tid,
+		.cpu = key->cpu,
+		.event = key->event,
+	};
+
+	branches_add(&p->branches, p->procs, s, &like, list);
+}
+
+static void on_sample(struct reading *rd, const struct sw_trace_sample *s)
+{
+	const uint64_t *more = s->more, *latency = NULL;
+	struct profile *p = rd->p;
+	const uint32_t comm = procs_comm(p->procs, s->pid, s->tid);
+	struct cell_key key;
+	struct cell *c;
+	uint32_t nr;
+
+	if (!is_wanted(rd, s, comm))
+		return;
+	fill_key(rd, s, comm, &key);
+	if (s->has & SW_TRACE_HAS_ADDR) {
+		if (rd->fields & PROFILE_ADDR) {
+			key.addr = *more;
+			key.has |= SW_TRACE_HAS_ADDR;
+		}
+		more++;
+	}
+	if (s->has & SW_TRACE_HAS_LATENCY)
+		latency = more++;
+	if (s->has & SW_TRACE_HAS_DATA_SRC) {
+		if (rd->fields & PROFILE_DATA_SRC) {
+			key.data_src = *more;
+			key.has |= SW_TRACE_HAS_DATA_SRC;
+		}
+		more++;
+	}
+	nr = intern(&p->keys, &key, sizeof(key));
+	p->cells = array_room(p->cells, &p->size_cells, nr + 1,
+			      sizeof(*p->cells));
+	c = &p->cells[nr];
+	c->samples++;
+	if (s->period > INT64_MAX - p->periods) {
+		p->no_period++;
+	} else {
+		p->periods += s->period;
+		c->events += s->period;
+	}
+	add_values(c, s, latency, more);
+	if (rd->fields & PROFILE_BRANCHES)
+		add_branches(p, s, &key, more + s->nr_counts);
+}
+
+static void on_record(struct reading *rd, const struct sw_trace_record *r)
+{
+	switch (r->type) {
+	case SW_TRACE_EVENT:
+		on_event(rd, (const void *)r);
+		break;
+	case SW_TRACE_COUNT:
+		on_count(rd->p, (const void *)r);
+		break;
+	case SW_TRACE_STACK:
+		on_stack(rd->p, (const void *)r);
+		break;
+	case SW_TRACE_SAMPLE:
+		on_sample(rd, (const void *)r);
+		break;
+	default:
+		procs_record(rd->p->procs, r);
+	}
+}
+
+static bool is_lost(const struct profile *p, uint32_t stack)
+{
+	return stack && !profile_stack(p, stack);
+}
+
+/* When all stacks are there, those that came after their samples too. */
+static void count_lost_stacks(struct profile *p)
+{
+	const struct cell_key *key;
+	uint32_t i;
+
+	for (i = 0; i < p->keys.nr; i++) {
+		key = profile_key(p, i);
+		if (is_lost(p, key->kstack) || is_lost(p, key->ustack))
+			p->no_stack += p->cells[i].samples;
+	}
+}
+
+struct profile *profile_read(const char *path, unsigned int fields,
+			     const struct profile_filter *filter,
+			     struct buf *why)
+{
+	struct trace *trace = trace_open(path, why);
+	const struct sw_trace_record *r;
+	struct reading rd = { .fields = fields, .filter = filter };
+	struct profile *p;
+	struct order *o;
+
+	if (!trace)
+		return NULL;
+	rd.p = p = xmalloc(sizeof(*p));
+	*p = (struct profile) {
+		.name = path,
+		.head = xmalloc(trace_head(trace)->r.size),
+	};
+	memcpy(p->head, trace_head(trace), trace_head(trace)->r.size);
+	images_init(&p->images, &p->texts, p->head);
+	p->procs = procs_new(&p->images, &p->texts);
+	o = order_new(trace, &p->loss);
+	while ((r = order_next(o))) {
+		on_record(&rd, r);
+		progress("reading", trace_permille(trace));
+	}
+	progress_end();
+	count_lost_stacks(p);
+	p->skipped = *trace_skipped(trace);
+	order_free(o);
+	trace_close(trace);
+	free(rd.comms);
+	return p;
+}
+
+void profile_free(struct profile *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->stack_numbers.nr; i++)
+		free(p->stacks[i].ip);
+	for (i = 0; i < p->keys.nr; i++)
+		free(p->cells[i].stats);
+	free(p->stacks);
+	free(p->cells);
+	free(p->events);
+	free(p->counts);
+	free(p->head);
+	branches_free(&p->branches);
+	loss_free(&p->loss);
+	procs_free(p->procs);
+	images_free(&p->images);
+	intern_free(&p->stack_numbers);
+	intern_free(&p->keys);
+	intern_free(&p->texts);
+	free(p);
+}

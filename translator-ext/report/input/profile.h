@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A trace, aggregated as it is read: samples that are alike in what is wanted
+ * of them are one cell.  Nothing is symbolised yet.  How much memory it takes
+ * depends on how many cells there are, not on how many samples.
+ */
+#ifndef STAPWATCH_PROFILE_H
+#define STAPWATCH_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/intern.h"
+#include "report/input/branches.h"
+#include "report/input/images.h"
+#include "report/input/loss.h"
+#include "report/input/proc_maps.h"
+#include "report/input/stat.h"
+
+/* In what samples have to be alike; the event they always have. */
+#define PROFILE_COMM 1
+#define PROFILE_PID 2
+#define PROFILE_TID 4
+#define PROFILE_CPU 8
+#define PROFILE_IP 16
+#define PROFILE_STACK 32
+#define PROFILE_ADDR 64
+#define PROFILE_DATA_SRC 128
+#define PROFILE_BRANCHES 256	/* those are wanted, too */
+
+/* Which samples are wanted; NULL or -1: all. */
+struct profile_filter {
+	const char *comm;	/* a pattern of fnmatch(3) */
+	const char *event;	/* the same */
+	int64_t pid;
+	int64_t tid;
+	int64_t cpu;
+};
+
+/* The number of a stack that was not kept. */
+#define PROFILE_STACK_LOST UINT32_MAX
+
+struct cell_key {
+	uint32_t comm;		/* a number of the texts */
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t cpu;
+	uint32_t event;
+	uint32_t image;		/* where it was, and what it calls that */
+	uint64_t offset;
+	uint32_t space;		/* what ustack's addresses mean */
+	uint32_t kstack;
+	uint32_t ustack;
+	uint32_t in_user;	/* ustack, not kstack, begins there */
+	uint32_t has;		/* which of these two: SW_TRACE_HAS_... */
+	uint32_t idle;		/* the thread that a CPU has when it has none */
+	uint64_t addr;
+	uint64_t data_src;
+};
+
+struct cell {
+	uint64_t samples;
+	uint64_t events;	/* the sum of their periods */
+	uint32_t nr_stats;	/* of the latency, and of the counts then */
+	struct stat_values *stats;
+};
+
+struct profile_event {
+	const char *name;	/* NULL: no record named it */
+	uint32_t flags;
+	uint64_t every;
+};
+
+struct profile_stack {
+	uint64_t *ip;		/* NULL: no record has it */
+	uint32_t nr;
+	uint32_t flags;
+};
+
+struct profile {
+	const char *name;	/* what the trace is called */
+	struct sw_trace_head *head;	/* with the kernel's release */
+	struct intern texts;
+	struct images images;
+	struct procs *procs;
+	struct profile_event *events;
+	size_t nr_events;
+	const char **counts;	/* names, NULL without one */
+	size_t nr_counts;
+	struct intern stack_numbers;
+	struct profile_stack *stacks;
+	size_t size_stacks;
+	struct intern keys;	/* struct cell_key */
+	struct cell *cells;
+	size_t size_cells;
+	struct branches branches;
+	uint64_t no_stack;	/* samples that have one that is not there */
+	uint64_t periods;	/* of all samples: no sum of theirs overflows */
+	uint64_t no_period;	/* samples whose would have done it */
+	struct loss loss;
+	struct trace_skipped skipped;
+};
+
+/**
+ * profile_read - read a trace to its end
+ * @path: a file, or "-" for stdin
+ * @fields: PROFILE_..., in what cells differ
+ * @why: what is wrong if this is no trace: a line without its end
+ *
+ * Return: to be freed by profile_free(); NULL if it is none
+ */
+struct profile *profile_read(const char *path, unsigned int fields,
+			     const struct profile_filter *filter,
+			     struct buf *why);
+void profile_free(struct profile *p);
+
+static inline const struct cell_key *profile_key(const struct profile *p,
+						 uint32_t cell)
+{
+	return p->keys.keys[cell].key;
+}
+
+/** profile_stack - a stack by its number; NULL if the trace has it not */
+const struct profile_stack *profile_stack(const struct profile *p,
+					  uint32_t number);
+
+/** profile_event_name - what an event is called */
+const char *profile_event_name(struct profile *p, uint32_t event);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Functions whose code the compiler has put into others', as DWARF tells.
+ *
+ * Of a compilation unit the functions are listed once, when the first of its
+ * addresses is asked for; below one of them only what has the address is
+ * looked at.
+ */
+#ifndef STAPWATCH_INLINES_H
+#define STAPWATCH_INLINES_H
+
+#include <elfutils/libdwfl.h>
+
+#include "report/names/elf_file.h"
+
+struct inlines;
+
+struct inlines *inlines_new(Dwfl_Module *mod);
+void inlines_free(struct inlines *in);
+
+/** inlines_at - as elf_file_inlined() */
+unsigned int inlines_at(struct inlines *in, uint64_t addr,
+			struct elf_inlined list[ELF_INLINED_MAX],
+			struct buf *why);
+
+#endif

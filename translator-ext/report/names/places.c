@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What places are called; places.h says what is wanted of it. */
+#include "report/names/places.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/progress.h"
+#include "base/shown.h"
+#include "report/names/demangle.h"
+#include "report/names/jit_map.h"
+#include "report/names/kallsyms.h"
+#include "report/names/source_file.h"
+
+/* What is known of an image. */
+struct source {
+	bool tried;
+	bool elf_tried;
+	struct elf_file *elf;
+	struct symtab own;
+	const struct symtab *symbols;	/* own, or kallsyms' */
+	char *why;			/* what is to be told of it */
+	uint64_t missed;		/* samples without a symbol */
+	uint32_t name;		/* [NAME], a number of the texts plus 1 */
+};
+
+struct place_key {
+	uint64_t offset;
+	uint32_t image;
+	uint32_t frame;		/* one of its frames, from 1; 0: the place */
+};
+
+/* What was asked for last, by a part of its hash. */
+#define RECENT 32768
+
+struct recent {
+	uint64_t offset;
+	uint32_t image;
+	uint32_t place;		/* plus 1 */
+};
+
+struct places {
+	struct recent recent[RECENT];
+	struct profile *profile;
+	struct places_from from;
+	struct kallsyms kallsyms;
+	bool kallsyms_tried;
+	char *kallsyms_why;
+	struct intern keys;
+	struct place *all;
+	size_t size;
+	uint32_t *frames;	/* of places, one's after another's */
+	size_t nr_frames, size_frames;
+	uint32_t *names;	/* of texts, what they stand for, plus 1 */
+	size_t size_names;
+	struct source *sources;
+	size_t size_sources;
+};
+
+struct places *places_new(struct profile *profile,
+			  const struct places_from *from)
+{
+	struct places *pl = xmalloc(sizeof(*pl));
+
+	memset(pl, 0, sizeof(*pl));
+	pl->profile = profile;
+	pl->from = *from;
+	return pl;
+}
+
+void places_free(struct places *pl)
+{
+	size_t i;
+
+	for (i = 0; i < pl->size_sources; i++) {
+		if (pl->sources[i].elf)
+			elf_file_close(pl->sources[i].elf);
+		symtab_free(&pl->sources[i].own);
+		free(pl->sources[i].why);
+	}
+	free(pl->sources);
+	free(pl->frames);
+	free(pl->names);
+	free(pl->all);
+	free(pl->kallsyms_why);
+	kallsyms_free(&pl->kallsyms);
+	intern_free(&pl->keys);
+	free(pl);
+}
+
+static void read_kallsyms(struct places *pl)
+{
+	struct profile *p = pl->profile;
+	struct buf why = { 0 };
+
+	if (pl->kallsyms_tried)
+		return;
+	pl->kallsyms_tried = true;
+	kallsyms_read(pl->from.kallsyms, p->head, &p->texts, &pl->kallsyms,
+		      &why);
+	pl->kallsyms_why = buf_take(&why);
+}
+
+static struct source *source_of(struct places *pl, uint32_t image)
+{
+	pl->sources = array_room(pl->sources, &pl->size_sources, image + 1,
+				 sizeof(*pl->sources));
+	return &pl->sources[image];
+}
+
+/* The first that is to be told of an image is told. */
+static void set_why(struct source *s, struct buf *why)
+{
+	if (why->len && !(s->why && *s->why)) {
+		free(s->why);
+		s->why = buf_take(why);
+	}
+	free(why->s);
+}
+
+struct elf_file *place_elf(struct places *pl, uint32_t image)
+{
+	struct source *s = source_of(pl, image);
+	const struct profile *p = pl->profile;
+	const struct image *im = &p->images.all[image];
+	struct buf why = { 0 };
+
+	if (s->elf_tried)
+		return s->elf;
+	s->elf_tried = true;
+	if (im->kind == IMAGE_JIT || im->kind == IMAGE_NONE ||
+	    im->kind == IMAGE_MARK)
+		return NULL;
+	s->elf = elf_file_open(im, p->head, pl->from.root, &why);
+	set_why(s, &why);
+	return s->elf;
+}
+
+static void load(struct places *pl, uint32_t image, struct source *s)
+{
+	struct profile *p = pl->profile;
+	const struct image *im = &p->images.all[image];
+	struct buf why = { 0 };
+
+	s->tried = true;
+	progress("reading symbols", -1);
+	switch (im->kind) {
+	case IMAGE_KERNEL:
+	case IMAGE_MODULE:
+		read_kallsyms(pl);
+		s->symbols = im->kind == IMAGE_KERNEL ? &pl->kallsyms.kernel :
+			kallsyms_module(&pl->kallsyms, im->path);
+		s->why = xstrdup(pl->kallsyms_why);
+		/* of another kernel, whose files may be here */
+		if ((s->symbols && s->symbols->nr) || !place_elf(pl, image))
+			break;
+		free(s->why);
+		s->why = NULL;
+		s->symbols = &s->own;
+		elf_file_symbols(s->elf, &p->texts, &s->own);
+		break;
+	case IMAGE_FILE:
+	case IMAGE_VDSO:
+		s->symbols = &s->own;
+		if (place_elf(pl, image))
+			elf_file_symbols(s->elf, &p->texts, &s->own);
+		break;
+	case IMAGE_JIT:
+	case IMAGE_NONE:
+		s->symbols = &s->own;
+		if (!jit_map_read(im->pid, &p->texts, &s->own, &why) &&
+		    !why.len)
+			buf_puts(&why, im->kind == IMAGE_JIT ?
+				 "memory without a file, and no /tmp/perf-PID.map says what is there" :
+				 "nothing was mapped there, as far as the trace tells");
+		set_why(s, &why);
+	}
+}
+
+/* What stands for a symbol that is not known: [libc.so.6] */
+static uint32_t name_of(struct places *pl, uint32_t image, struct source *s)
+{
+	const struct image *im = &pl->profile->images.all[image];
+	const char *slash = strrchr(im->name, '/');
+	struct buf name = { 0 };
+
+	if (!s->name) {
+		buf_printf(&name, *im->name == '[' ? "%s" : "[%s]",
+			   slash ? slash + 1 : im->name);
+		s->name = intern_string(&pl->profile->texts, name.s) + 1;
+		free(name.s);
+	}
+	return s->name - 1;
+}
+
+/* What a symbol is called, which is found out once. */
+static uint32_t plain_name(struct places *pl, uint32_t text)
+{
+	struct intern *texts = &pl->profile->texts;
+	uint32_t plain = text;
+	char *name;
+
+	if (pl->from.mangled)
+		return text;
+	pl->names = array_room(pl->names, &pl->size_names, text + 1,
+			       sizeof(*pl->names));
+	if (!pl->names[text]) {
+		name = demangle(intern_text(texts, text));
+		if (name)
+			plain = intern_string(texts, name);
+		free(name);
+		pl->names[text] = plain + 1;
+	}
+	return pl->names[text] - 1;
+}
+
+static void set_name(struct places *pl, struct place *place, uint32_t linkage)
+{
+	place->linkage = linkage;
+	/* what anybody may have written to /tmp stays as it is */
+	place->function =
+		pl->profile->images.all[place->image].kind == IMAGE_JIT ?
+		linkage : plain_name(pl, linkage);
+	place->symbol = place->function;
+}
+
+static void resolve(struct places *pl, struct place *place)
+{
+	struct source *s = source_of(pl, place->image);
+	const struct symbol *symbol = NULL;
+	bool known = true;
+
+	if (!s->tried)
+		load(pl, place->image, s);
+	place->addr = place->offset;
+	if (s->elf && s->symbols == &s->own)
+		known = elf_file_address(s->elf, place->offset, &place->addr);
+	if (known && s->symbols)
+		symbol = symtab_find(s->symbols, place->addr);
+	place->start = symbol ? symbol->addr : 0;
+	place->size = symbol ? symbol->size : 0;
+	set_name(pl, place, symbol ? symbol->name :
+				     name_of(pl, place->image, s));
+}
+
+static uint32_t add_place(struct places *pl, uint32_t image, uint64_t offset)
+{
+	const struct place_key key = { .offset = offset, .image = image };
+	const uint32_t before = pl->keys.nr;
+	const uint32_t nr = intern(&pl->keys, &key, sizeof(key));
+
+	if (nr != before)
+		return nr;
+	pl->all = array_room(pl->all, &pl->size, nr + 1, sizeof(*pl->all));
+	pl->all[nr] = (struct place) { .image = image, .offset = offset };
+	resolve(pl, &pl->all[nr]);
+	return nr;
+}
+
+uint32_t place_number(struct places *pl, uint32_t image, uint64_t offset)
+{
+	const uint64_t hash = (offset ^ (uint64_t)image << 48) *
+			      0x9e3779b97f4a7c15u;
+	struct recent *r = &pl->recent[hash >> 32 & (RECENT - 1)];
+
+	if (!r->place || r->offset != offset || r->image != image)
+		*r = (struct recent) {
+			.offset = offset,
+			.image = image,
+			.place = add_place(pl, image, offset) + 1,
+		};
+	return r->place - 1;
+}
+
+const struct place *place_get(const struct places *pl, uint32_t place)
+{
+	return &pl->all[place];
+}
+
+const struct place *place_line(struct places *pl, uint32_t place)
+{
+	struct place *p = &pl->all[place];
+	struct elf_file *elf;
+	const char *file = NULL;
+	uint64_t addr;
+	int line = 0;
+
+	if (p->line_tried)
+		return p;
+	p->line_tried = true;
+	progress("reading lines", -1);
+	elf = place_elf(pl, p->image);
+	if (elf && elf_file_address(elf, p->offset, &addr))
+		file = elf_file_line(elf, addr, &line);
+	if (file) {
+		p->file = intern_string(&pl->profile->texts, file) + 1;
+		p->line = line;
+	}
+	return p;
+}
+
+void place_source(struct places *pl, const struct place *place,
+		  struct source_file *f, size_t *room, struct buf *why)
+{
+	source_file_read(intern_text(&pl->profile->texts, place->file - 1),
+			 pl->from.root,
+			 elf_file_writer(place_elf(pl, place->image)), f,
+			 room, why);
+}
+
+/* ---- what is inlined */
+
+static void add_frame(struct places *pl, uint32_t place)
+{
+	pl->frames = array_room(pl->frames, &pl->size_frames,
+				pl->nr_frames + 1, sizeof(*pl->frames));
+	pl->frames[pl->nr_frames++] = place;
+}
+
+/* A frame of a place: another place, with the same symbol and line so far. */
+static struct place *new_frame(struct places *pl, uint32_t place,
+			       uint32_t number)
+{
+	const struct place_key key = {
+		.offset = pl->all[place].offset,
+		.image = pl->all[place].image,
+		.frame = number,
+	};
+	const uint32_t nr = intern(&pl->keys, &key, sizeof(key));
+
+	pl->all = array_room(pl->all, &pl->size, nr + 1, sizeof(*pl->all));
+	pl->all[nr] = pl->all[place];
+	add_frame(pl, nr);
+	return &pl->all[nr];
+}
+
+static void name_frame(struct places *pl, struct place *frame, const char *name)
+{
+	struct intern *texts = &pl->profile->texts;
+	struct buf text = { 0 };
+
+	set_name(pl, frame, intern_string(texts, name ?: "??"));
+	buf_printf(&text, "%s (inlined)",
+		   intern_text(texts, frame->function));
+	frame->symbol = intern_string(texts, text.s);
+	free(text.s);
+}
+
+static void set_call(struct places *pl, struct place *frame,
+		     const struct elf_inlined *call)
+{
+	frame->file = call->file ? intern_string(&pl->profile->texts,
+						 call->file) + 1 : 0;
+	frame->line = call->file ? call->line : 0;
+}
+
+static void find_frames(struct places *pl, uint32_t place)
+{
+	struct elf_inlined list[ELF_INLINED_MAX];
+	struct elf_file *elf = pl->from.inlined ?
+			       place_elf(pl, pl->all[place].image) : NULL;
+	unsigned int nr = 0, i;
+	struct buf why = { 0 };
+	struct place *frame;
+	uint64_t addr;
+
+	if (elf && elf_file_address(elf, pl->all[place].offset, &addr))
+		nr = elf_file_inlined(elf, addr, list, &why);
+	set_why(source_of(pl, pl->all[place].image), &why);
+	pl->all[place].frames = pl->nr_frames;
+	pl->all[place].nr_frames = nr + 1;
+	if (!nr) {
+		add_frame(pl, place);
+		return;
+	}
+	progress("inlined functions", -1);
+	place_line(pl, place);
+	for (i = 0; i <= nr; i++) {
+		frame = new_frame(pl, place, i + 1);
+		if (i < nr)
+			name_frame(pl, frame, list[i].name);
+		if (i)
+			set_call(pl, frame, &list[i - 1]);
+	}
+}
+
+struct place_frames place_frames(struct places *pl, uint32_t place)
+{
+	if (!pl->all[place].nr_frames)
+		find_frames(pl, place);
+	return (struct place_frames) { pl->all[place].nr_frames,
+				       pl->frames + pl->all[place].frames };
+}
+
+void places_missed(struct places *pl, const struct place *place,
+		   uint64_t samples)
+{
+	if (!place->size)
+		pl->sources[place->image].missed += samples;
+}
+
+/* A file that was looked for, if by its symbols or for its lines. */
+static bool is_to_say(const struct source *s, uint32_t kind)
+{
+	return s->tried && s->why && *s->why &&
+	       (kind == IMAGE_FILE ||
+		((kind == IMAGE_KERNEL || kind == IMAGE_MODULE) &&
+		 s->elf_tried && !s->elf));
+}
+
+static void say(const struct image *im, const struct source *s, FILE *out)
+{
+	struct buf of = { 0 };
+
+	if (im->kind == IMAGE_JIT || im->kind == IMAGE_NONE)
+		buf_printf(&of, ", process %u", im->pid);
+	shown_line(out, "stapwatch report: %s%s: %s; samples without a symbol: %" PRIu64,
+		   im->name, of.s ?: "", s->why && *s->why ? s->why :
+		   "it has no symbol at some addresses", s->missed);
+	free(of.s);
+}
+
+unsigned int places_say(struct places *pl, FILE *out)
+{
+	const struct profile *p = pl->profile;
+	const struct source *s;
+	unsigned int nr = 0;
+	size_t i;
+
+	for (i = 0; i < pl->size_sources && i < p->images.keys.nr; i++) {
+		s = &pl->sources[i];
+		if (!s->missed && !is_to_say(s, p->images.all[i].kind))
+			continue;
+		nr++;
+		say(&p->images.all[i], s, out);
+	}
+	return nr;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Functions, line by line and instruction by instruction. */
+#ifndef STAPWATCH_ANNOTATE_H
+#define STAPWATCH_ANNOTATE_H
+
+#include "report/output/view.h"
+
+/**
+ * annotate_print - each function that the view has samples of, for each event
+ *
+ * Shares are those of the function's.
+ */
+void annotate_print(struct view *v, struct buf *out);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a report is made by; columns.h says what is wanted of it. */
+#include "report/output/columns.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/output/data_source.h"
+
+static uint32_t text_of(struct view *v, struct buf *text)
+{
+	const uint32_t nr = intern_string(&v->profile->texts, text->s);
+
+	free(text->s);
+	return nr;
+}
+
+static uint32_t number(struct view *v, uint32_t value)
+{
+	struct buf text = { 0 };
+
+	buf_printf(&text, "%u", value);
+	return text_of(v, &text);
+}
+
+static uint32_t comm(struct view *v, const struct cell_key *key)
+{
+	(void)v;
+	return key->comm;
+}
+
+static uint32_t pid(struct view *v, const struct cell_key *key)
+{
+	return number(v, key->pid);
+}
+
+static uint32_t tid(struct view *v, const struct cell_key *key)
+{
+	return number(v, key->tid);
+}
+
+static uint32_t cpu(struct view *v, const struct cell_key *key)
+{
+	return number(v, key->cpu);
+}
+
+static uint32_t image(struct view *v, const struct cell_key *key)
+{
+	struct profile *p = v->profile;
+
+	return intern_string(&p->texts, p->images.all[key->image].name);
+}
+
+static uint32_t symbol(struct view *v, const struct cell_key *key)
+{
+	return place_get(v->places, view_place(v, key))->symbol;
+}
+
+/* The name of a place without a line is what is known of it. */
+static uint32_t line(struct view *v, const struct cell_key *key)
+{
+	const struct place *p = place_line(v->places, view_place(v, key));
+	struct buf text = { 0 };
+
+	if (!p->file)
+		return p->symbol;
+	buf_printf(&text, "%s:%u", intern_text(&v->profile->texts, p->file - 1),
+		   p->line);
+	return text_of(v, &text);
+}
+
+static uint32_t address(struct view *v, const struct cell_key *key)
+{
+	const struct place *p = place_get(v->places, view_place(v, key));
+	struct buf text = { 0 };
+
+	buf_printf(&text, "%s+0x%" PRIx64,
+		   intern_text(&v->profile->texts, p->symbol),
+		   p->addr - p->start);
+	return text_of(v, &text);
+}
+
+/* Of code that is not to be had a function is one block. */
+static uint32_t block(struct view *v, const struct cell_key *key)
+{
+	const struct place *p = place_get(v->places, view_place(v, key));
+	struct buf text = { 0 };
+	uint64_t start, end;
+
+	if (!p->size)
+		return p->symbol;
+	function_block(view_function(v, p), p->addr, &start, &end);
+	buf_printf(&text, "%s+0x%" PRIx64 "..0x%" PRIx64,
+		   intern_text(&v->profile->texts, p->symbol),
+		   start - p->start, end - p->start);
+	return text_of(v, &text);
+}
+
+static void put_frames(struct view *v, uint32_t place, struct buf *out)
+{
+	const struct place_frames f = place_frames(v->places, place);
+	uint32_t i;
+
+	for (i = f.nr; i--; )
+		buf_printf(out, "%s%s", out->len ? ";" : "",
+			   intern_text(&v->profile->texts,
+				place_get(v->places, f.places[i])->symbol));
+}
+
+static uint32_t stack(struct view *v, const struct cell_key *key)
+{
+	const struct view_callers c = view_callers(v, key);
+	struct buf text = { 0 };
+	uint32_t i;
+
+	for (i = c.nr; i--; )
+		put_frames(v, c.places[i], &text);
+	put_frames(v, view_place(v, key), &text);
+	return text_of(v, &text);
+}
+
+static uint32_t data(struct view *v, const struct cell_key *key)
+{
+	struct buf text = { 0 };
+
+	if (key->has & SW_TRACE_HAS_ADDR)
+		buf_printf(&text, "0x%" PRIx64, key->addr);
+	else
+		buf_puts(&text, "-");
+	return text_of(v, &text);
+}
+
+static uint32_t source(struct view *v, const struct cell_key *key)
+{
+	struct buf text = { 0 };
+
+	data_source_text(key->data_src, &text);
+	return text_of(v, &text);
+}
+
+static const struct column all[] = {
+	{ "comm", "COMM", PROFILE_COMM, comm },
+	{ "pid", "PID", PROFILE_PID, pid },
+	{ "tid", "TID", PROFILE_TID, tid },
+	{ "cpu", "CPU", PROFILE_CPU, cpu },
+	{ "image", "IMAGE", PROFILE_IP, image },
+	{ "symbol", "SYMBOL", PROFILE_IP, symbol },
+	{ "line", "LINE", PROFILE_IP, line },
+	{ "block", "BLOCK", PROFILE_IP, block },
+	{ "address", "ADDRESS", PROFILE_IP, address },
+	{ "stack", "STACK", PROFILE_IP | PROFILE_STACK, stack },
+	{ "data", "DATA", PROFILE_ADDR, data },
+	{ "source", "SOURCE", PROFILE_DATA_SRC, source },
+};
+
+#define NR_ALL (sizeof(all) / sizeof(*all))
+
+void columns_names(struct buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < NR_ALL; i++)
+		buf_printf(out, "%s%s", i ? ", " : "", all[i].name);
+}
+
+static const struct column *find(const char *name, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < NR_ALL; i++)
+		if (strlen(all[i].name) == len &&
+		    !memcmp(all[i].name, name, len))
+			return &all[i];
+	return NULL;
+}
+
+int columns_parse(const char *by, struct columns *columns, struct buf *why)
+{
+	const struct column *c;
+	size_t len, i;
+
+	*columns = (struct columns) { 0 };
+	for (;; by += len + 1) {
+		len = strcspn(by, ",");
+		c = find(by, len);
+		for (i = 0; c && i < columns->nr; i++)
+			if (columns->list[i] == c)
+				c = NULL;
+		if (!c) {
+			buf_printf(why, "--by wants names, each once, with commas between them: \"%.*s\"; there are ",
+				   (int)len, by);
+			columns_names(why);
+			return -1;
+		}
+		if (c->text == block && !disasm_built()) {
+			buf_puts(why, "--by block: built without capstone");
+			return -1;
+		}
+		columns->list[columns->nr++] = c;
+		columns->fields |= c->fields;
+		if (!by[len])
+			return 0;
+	}
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rows of tables; rows.h says what is wanted of it. */
+#define _GNU_SOURCE	/* qsort_r(), strverscmp() */
+#include "report/output/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void merge_stats(struct row *row, const struct cell *c)
+{
+	uint32_t i;
+
+	if (c->nr_stats > row->nr_stats) {
+		row->stats = xrealloc(row->stats,
+				      c->nr_stats * sizeof(*row->stats));
+		memset(row->stats + row->nr_stats, 0,
+		       (c->nr_stats - row->nr_stats) * sizeof(*row->stats));
+		row->nr_stats = c->nr_stats;
+	}
+	for (i = 0; i < c->nr_stats; i++)
+		stat_merge(&row->stats[i], &c->stats[i]);
+}
+
+static void add_cell(struct rows *rows, struct view *v,
+		     const struct columns *columns, uint32_t cell)
+{
+	const struct cell_key *key = profile_key(v->profile, cell);
+	const struct cell *c = &v->profile->cells[cell];
+	uint32_t texts[COLUMNS_MAX + 1];
+	struct row *row;
+	uint32_t nr;
+	size_t i;
+
+	texts[0] = key->event;
+	for (i = 0; i < columns->nr; i++)
+		texts[i + 1] = columns->list[i]->text(v, key);
+	nr = intern(&rows->keys, texts, (columns->nr + 1) * sizeof(*texts));
+	rows->all = array_room(rows->all, &rows->size, nr + 1,
+			       sizeof(*rows->all));
+	row = &rows->all[nr];
+	row->event = key->event;
+	row->texts = (const uint32_t *)rows->keys.keys[nr].key + 1;
+	row->samples += c->samples;
+	row->events += c->events;
+	merge_stats(row, c);
+	if (columns->fields & PROFILE_IP)
+		places_missed(v->places, place_get(v->places,
+				view_place(v, key)), c->samples);
+}
+
+struct order {
+	const struct intern *texts;
+	size_t columns;
+	enum rows_sort sort;
+};
+
+int rows_by_name(const struct intern *texts, const uint32_t *x,
+		 const uint32_t *y, size_t nr)
+{
+	size_t i;
+	int n = 0;
+
+	for (i = 0; i < nr && !n; i++)
+		n = strverscmp(intern_text(texts, x[i]),
+			       intern_text(texts, y[i]));
+	return n;
+}
+
+static int compare(uint64_t x, uint64_t y)
+{
+	return (x < y) - (x > y);
+}
+
+static int by_order(const void *a, const void *b, void *arg)
+{
+	const struct row *x = a, *y = b;
+	const struct order *o = arg;
+	int n = -compare(x->event, y->event);
+
+	if (!n && o->sort == SORT_EVENTS)
+		n = compare(x->events, y->events);
+	if (!n && o->sort != SORT_NAME)
+		n = compare(x->samples, y->samples);
+	return n ? n : rows_by_name(o->texts, x->texts, y->texts, o->columns);
+}
+
+void rows_make(struct rows *rows, struct view *v, const struct columns *columns,
+	       enum rows_sort sort)
+{
+	struct order o = { &v->profile->texts, columns->nr, sort };
+	size_t i;
+
+	*rows = (struct rows) { 0 };
+	for (i = 0; i < v->nr; i++)
+		add_cell(rows, v, columns, v->cells[i]);
+	if (rows->keys.nr)
+		qsort_r(rows->all, rows->keys.nr, sizeof(*rows->all),
+			by_order, &o);
+}
+
+void rows_free(struct rows *rows)
+{
+	uint32_t i;
+
+	for (i = 0; i < rows->keys.nr; i++)
+		free(rows->all[i].stats);
+	free(rows->all);
+	intern_free(&rows->keys);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The rows of a table: what cells are alike in its columns, together. */
+#ifndef STAPWATCH_ROWS_H
+#define STAPWATCH_ROWS_H
+
+#include "report/output/columns.h"
+#include "report/output/view.h"
+
+struct row {
+	const uint32_t *texts;	/* of each column, numbers of the texts */
+	uint32_t event;
+	uint32_t nr_stats;
+	uint64_t samples;
+	uint64_t events;
+	struct stat_values *stats;	/* as a cell's */
+};
+
+struct rows {
+	struct intern keys;	/* an event's number, and texts */
+	struct row *all;
+	size_t size;
+};
+
+enum rows_sort {
+	SORT_EVENTS,		/* the greatest first */
+	SORT_SAMPLES,
+	SORT_NAME,		/* by the columns */
+};
+
+/** rows_by_name - the order of two rows' texts, as strverscmp() has it */
+int rows_by_name(const struct intern *texts, const uint32_t *x,
+		 const uint32_t *y, size_t nr);
+
+/** rows_make - the rows of a view, event by event */
+void rows_make(struct rows *rows, struct view *v,
+	       const struct columns *columns, enum rows_sort sort);
+void rows_free(struct rows *rows);
+
+#endif

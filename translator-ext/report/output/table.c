@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tables; table.h says what is wanted of it. */
+#include "report/output/table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/shown.h"
+#include "report/output/grid.h"
+
+void table_event(struct view *v, uint32_t event, struct buf *out)
+{
+	struct profile *p = v->profile;
+
+	buf_puts(out, "# ");
+	shown_text(out, profile_event_name(p, event));
+	if (event < p->nr_events && p->events[event].every)
+		buf_printf(out, p->events[event].flags & SW_TRACE_EVENT_HZ ?
+			   ", %" PRIu64 " times a second" :
+			   ", each %" PRIu64, p->events[event].every);
+}
+
+void table_small(size_t nr, double limit, struct buf *out)
+{
+	if (nr)
+		buf_printf(out, "# %zu rows with less than %g %% are not shown\n",
+			   nr, limit);
+}
+
+void table_title(struct view *v, uint32_t event, struct buf *out)
+{
+	const struct view_total *t = &v->totals[event];
+
+	table_event(v, event, out);
+	buf_printf(out, ": %" PRIu64 " samples, %" PRIu64 " events\n",
+		   t->samples, t->events);
+}
+
+/* What the samples of an event carry: which of the columns of values it has. */
+struct values {
+	bool has[UINT8_MAX + 1];
+	uint32_t nr;
+};
+
+static void find_values(const struct row *rows, size_t nr, struct values *vals)
+{
+	uint32_t i;
+	size_t k;
+
+	*vals = (struct values) { 0 };
+	for (k = 0; k < nr; k++)
+		for (i = 0; i < rows[k].nr_stats; i++)
+			if (rows[k].stats[i].nr) {
+				vals->has[i] = true;
+				vals->nr = vals->nr > i + 1 ? vals->nr : i + 1;
+			}
+}
+
+static void put_value_titles(struct grid *g, const struct profile *p,
+			     const struct values *vals)
+{
+	static const char *const parts[] = { "MIN", "AVG", "MAX", "SD" };
+	const char *name;
+	uint32_t i;
+	size_t k;
+
+	for (i = 0; i < vals->nr; i++) {
+		if (!vals->has[i])
+			continue;
+		name = !i ? "latency" : i <= p->nr_counts && p->counts[i - 1] ?
+			p->counts[i - 1] : "count";
+		for (k = 0; k < 4; k++)
+			grid_title(g, name, parts[k]);
+	}
+}
+
+static void put_values(struct grid *g, const struct row *row,
+		       const struct values *vals)
+{
+	const struct stat_values *s;
+	uint32_t i, k;
+
+	for (i = 0; i < vals->nr; i++) {
+		if (!vals->has[i])
+			continue;
+		if (i >= row->nr_stats || !row->stats[i].nr) {
+			for (k = 0; k < 4; k++)
+				grid_text(g, "-");
+			continue;
+		}
+		s = &row->stats[i];
+		grid_number(g, "%" PRIu64, s->min);
+		grid_number(g, "%.1f", s->mean);
+		grid_number(g, "%" PRIu64, s->max);
+		grid_number(g, "%.1f", stat_deviation(s));
+	}
+}
+
+/* Rows of one event. */
+static void print_rows(struct view *v, const struct columns *columns,
+		       const struct row *rows, size_t nr, double limit,
+		       struct buf *out)
+{
+	const struct intern *texts = &v->profile->texts;
+	struct grid g = { 0 };
+	struct values vals;
+	size_t i, k, small = 0;
+	double share;
+
+	table_title(v, rows->event, out);
+	find_values(rows, nr, &vals);
+	grid_text(&g, "SHARE");
+	grid_text(&g, "SAMPLES");
+	grid_text(&g, "EVENTS");
+	put_value_titles(&g, v->profile, &vals);
+	g.numbers = g.nr;
+	for (k = 0; k < columns->nr; k++)
+		grid_text(&g, columns->list[k]->title);
+	g.columns = g.nr;
+	for (i = 0; i < nr; i++) {
+		share = view_share(v, rows[i].event, rows[i].events,
+				   rows[i].samples);
+		if (share < limit) {
+			small++;
+			continue;
+		}
+		grid_number(&g, "%.2f%%", share);
+		grid_number(&g, "%" PRIu64, rows[i].samples);
+		grid_number(&g, "%" PRIu64, rows[i].events);
+		put_values(&g, &rows[i], &vals);
+		for (k = 0; k < columns->nr; k++)
+			grid_text(&g, intern_text(texts, rows[i].texts[k]));
+	}
+	grid_print(&g, out);
+	table_small(small, limit, out);
+}
+
+void table_print(struct view *v, const struct columns *columns,
+		 enum rows_sort sort, double limit, struct buf *out)
+{
+	struct rows rows;
+	size_t i, end;
+
+	rows_make(&rows, v, columns, sort);
+	for (i = 0; i < rows.keys.nr; i = end) {
+		for (end = i; end < rows.keys.nr &&
+		     rows.all[end].event == rows.all[i].event; end++)
+			;
+		if (i)
+			buf_puts(out, "\n");
+		print_rows(v, columns, rows.all + i, end - i, limit, out);
+	}
+	rows_free(&rows);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tables: histograms as text. */
+#ifndef STAPWATCH_TABLE_H
+#define STAPWATCH_TABLE_H
+
+#include "report/output/columns.h"
+#include "report/output/rows.h"
+#include "report/output/view.h"
+
+/**
+ * table_print - a table for each event
+ * @limit: rows with a smaller share, in percent, are counted, not shown
+ */
+void table_print(struct view *v, const struct columns *columns,
+		 enum rows_sort sort, double limit, struct buf *out);
+
+/** table_event - how a title begins: what was counted */
+void table_event(struct view *v, uint32_t event, struct buf *out);
+
+/** table_small - how many rows were left out because they are below LIMIT */
+void table_small(size_t nr, double limit, struct buf *out);
+
+/** table_title - the line above what is told of an event */
+void table_title(struct view *v, uint32_t event, struct buf *out);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which stap is run, and whether it is new enough. */
+#define _GNU_SOURCE	/* pipe2(), strverscmp() */
+#include "stap/find.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/shown.h"
+#include "config.h"
+
+#define OLDEST_STAP "5.1"
+
+static char *in_path(const char *name)
+{
+	const char *path = getenv("PATH") ?: "/usr/local/bin:/usr/bin:/bin";
+	struct buf b = { 0 };
+	struct stat st;
+	size_t len;
+
+	for (;; path += len + 1) {
+		len = strcspn(path, ":");
+		buf_add(&b, path, len);
+		buf_printf(&b, "%s%s", len ? "/" : "./", name);
+		if (!access(b.s, X_OK) && !stat(b.s, &st) &&
+		    S_ISREG(st.st_mode))
+			return buf_take(&b);
+		b.len = 0;
+		if (!path[len])
+			break;
+	}
+	free(b.s);
+	return NULL;
+}
+
+char *find_stap(void)
+{
+	const char *named = getenv("STAPWATCH_STAP");
+	char *path;
+
+	if (named && *named) {
+		path = strchr(named, '/') ? xstrdup(named) : in_path(named);
+		if (path && !access(path, X_OK))
+			return path;
+		free(path);
+		shown_line(stderr, "stapwatch: STAPWATCH_STAP=%s: %s; unset it, or let it name a stap",
+			   named, strerror(errno));
+		return NULL;
+	}
+	path = in_path("stap");
+	if (path)
+		return path;
+	if (*STAP_PATH && !access(STAP_PATH, X_OK))
+		return xstrdup(STAP_PATH);
+	shown_line(stderr, "stapwatch: stap: not in $PATH; install SystemTap (Debian: systemtap, Fedora: systemtap systemtap-devel), or name it in STAPWATCH_STAP");
+	return NULL;
+}
+
+/* All that PATH says when it is asked for its version; NULL if it cannot be. */
+static FILE *open_version(const char *path, pid_t *pid)
+{
+	char *argv[] = { "stap", "--version", NULL };
+	posix_spawn_file_actions_t actions;
+	int ends[2], err;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return NULL;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null",
+					 O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
+					 O_WRONLY, 0);
+	err = posix_spawn(pid, path, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[1]);
+	if (!err)
+		return fdopen(ends[0], "r");
+	close(ends[0]);
+	return NULL;
+}
+
+char *find_version(const char *path)
+{
+	FILE *out;
+	char line[256], *from, *version = NULL;
+	pid_t pid;
+
+	out = open_version(path, &pid);
+	if (!out)
+		return NULL;
+	while (fgets(line, sizeof(line), out)) {
+		from = strstr(line, "(version ");
+		if (!from || version)
+			continue;
+		from += strlen("(version ");
+		version = xstrndup(from, strcspn(from, "/,) \n"));
+	}
+	fclose(out);
+	waitpid(pid, NULL, 0);
+	return version;
+}
+
+/* One that does not say what it is may do. */
+static bool is_too_old(const char *path)
+{
+	char *version = find_version(path);
+	bool old = version && strverscmp(version, OLDEST_STAP) < 0;
+
+	if (old)
+		shown_line(stderr, "stapwatch: %s is SystemTap %s, which is too old; install " OLDEST_STAP " or newer (Debian 13 has it), or name one in STAPWATCH_STAP",
+			   path, version);
+	free(version);
+	return old;
+}
+
+char *find_our_stap(void)
+{
+	char *path = find_stap();
+
+	if (path && is_too_old(path)) {
+		free(path);
+		return NULL;
+	}
+	return path;
+}

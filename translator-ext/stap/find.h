@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which stap is run, and whether it is new enough. */
+#ifndef STAPWATCH_FIND_H
+#define STAPWATCH_FIND_H
+
+/** find_stap - the path of the stap to run, to be freed; NULL after a message */
+char *find_stap(void);
+
+/** find_our_stap - the same, where our tapsets are used: it must not be too old */
+char *find_our_stap(void);
+
+/** find_version - what the stap at PATH says it is, to be freed; or NULL */
+char *find_version(const char *path);
+
+#endif
