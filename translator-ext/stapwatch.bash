@@ -150,7 +150,7 @@ _stapwatch_starts()
 		return
 		;;
 	--by)
-		COMPREPLY=(cpu)
+		mapfile -t COMPREPLY < <(compgen -W 'cpu process arg1 arg2 arg3 arg4 arg5 arg6' -- "$cur")
 		return
 		;;
 	-o)

@@ -25,69 +25,12 @@
 
 #include "base/clock.h"
 #include "base/session.h"
+#include "call/keys.h"
+#include "call/state.h"
 #include "count/cpu.h"
 #include "count/table.h"
 #include "count/vthread.h"
 #include "store/map.h"
-#include <linux/kprobes.h>
-#include <linux/percpu.h>
-
-/* Events that calls count, besides the time. */
-#define SW_CALL_EVENTS 16
-#define SW_CALL_NAME 80
-
-/* A function. */
-struct sw_call {
-	struct kretprobe rp;
-	char name[SW_CALL_NAME];
-	bool optional;		/* it may be one that cannot be probed */
-	/* the histograms' first words, of the time and of each event; NULL for one
-	 * that this machine lacks */
-	pcpu_ctr_t *at[1 + SW_CALL_EVENTS];
-	u32 hists[1 + SW_CALL_EVENTS];
-};
-
-/* A call that is under way. */
-struct sw_call_start {
-	u64 tsc;
-	u64 sum;		/* of the thread's tsc */
-	u32 cpu;
-	u32 has_sum;
-	u64 holes;		/* that the thread's counts had then */
-	u64 counts[];		/* or SW_NONE */
-};
-
-/* What each CPU has seen. */
-struct sw_call_cpu {
-	unsigned long began;
-	unsigned long ended;
-};
-
-static DEFINE_PER_CPU(struct sw_call_cpu, sw_call_cpus);
-
-/* An event that calls count: where, and in which of a function's histograms. */
-struct sw_call_event {
-	unsigned int slot;
-	unsigned int at;
-};
-
-static struct {
-	struct sw_call *calls;
-	struct kretprobe **on;	/* those that are registered */
-	unsigned int max, nr, nr_on;
-	unsigned int left_out;	/* functions that cannot be probed */
-	unsigned int instances;	/* of each function */
-	/* the events' numbers, as they were declared */
-	unsigned int nr_asked;
-	unsigned int asked[SW_CALL_EVENTS];
-	/* the thread's tsc, which needs no counter; at 0: nobody has asked */
-	struct sw_call_event tsc;
-	/* the others */
-	unsigned int nr_events;
-	struct sw_call_event events[SW_CALL_EVENTS];
-	u64 over;		/* ticks: what takes less is not recorded */
-	bool (*is_wanted)(void);	/* NULL: whoever calls */
-} sw_calls;
 
 /*
  * Current, if its tsc is its sum and now: preemption is off, so no switch comes
@@ -118,8 +61,7 @@ static __always_inline void sw_call_begin_tsc(struct sw_call_start *s)
 }
 
 static __always_inline void
-sw_call_end_tsc(const struct sw_call *call, const struct sw_call_start *s,
-		u64 took)
+sw_call_end_tsc(const struct sw_call_start *s, u64 took)
 {
 	const struct sw_thread *t = sw_call_thread();
 
@@ -131,7 +73,7 @@ sw_call_end_tsc(const struct sw_call *call, const struct sw_call_start *s,
 		return;
 	}
 	took += *(t->sum + sw_calls.tsc.slot) - s->sum;
-	sw_hist_add_at(*(call->at + sw_calls.tsc.at), took);
+	sw_hist_add_at(*(s->hists->at + sw_calls.tsc.at), took);
 }
 
 static noinline void sw_call_begin_counts(struct sw_call_start *s)
@@ -153,8 +95,7 @@ static noinline void sw_call_begin_counts(struct sw_call_start *s)
 	sw_leave(c, flags);
 }
 
-static noinline void
-sw_call_end_counts(const struct sw_call *call, const struct sw_call_start *s)
+static noinline void sw_call_end_counts(const struct sw_call_start *s)
 {
 	const struct sw_call_event *e = sw_calls.events;
 	const struct sw_call_event *end = e + sw_calls.nr_events;
@@ -172,7 +113,7 @@ sw_call_end_counts(const struct sw_call *call, const struct sw_call_start *s)
 		if (unlikely(c->cur && c->cur->holes != s->holes))
 			sw_withheld(holed);
 		else
-			sw_hist_add_at(*(call->at + e->at), now - *count);
+			sw_hist_add_at(*(s->hists->at + e->at), now - *count);
 	}
 	sw_leave(c, flags);
 }
@@ -181,10 +122,13 @@ static int sw_call_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct sw_call_start *s = (void *)ri->data;
 
+	/* behind this test the kretprobe is there: see sw_calls_end() */
 	if (unlikely(!sw_is_running()) ||
 	    (sw_calls.is_wanted && !sw_calls.is_wanted()))
 		return 1;
 	this_cpu_inc(sw_call_cpus.began);
+	s->hists = sw_call_hists_of(container_of(get_kretprobe(ri),
+						 struct sw_call, rp), regs);
 	s->cpu = smp_processor_id();
 	if (sw_calls.tsc.at)
 		sw_call_begin_tsc(s);
@@ -198,12 +142,9 @@ static int sw_call_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	const struct sw_call_start *s = (void *)ri->data;
 	const u64 took = sw_tsc() - s->tsc;
-	const struct sw_call *call;
 
-	/* behind this test the kretprobe is there: see sw_calls_end() */
 	if (unlikely(!sw_is_running()))
 		return 0;
-	call = container_of(get_kretprobe(ri), struct sw_call, rp);
 	this_cpu_inc(sw_call_cpus.ended);
 	if (unlikely(s->cpu != smp_processor_id() && !sw_tsc_is_global())) {
 		sw_withheld(moved);
@@ -212,10 +153,10 @@ static int sw_call_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	if (unlikely(took < sw_calls.over))
 		return 0;
 	if (sw_calls.nr_events)
-		sw_call_end_counts(call, s);
+		sw_call_end_counts(s);
 	if (sw_calls.tsc.at)
-		sw_call_end_tsc(call, s, took);
-	sw_hist_add_at(call->at[0], took);
+		sw_call_end_tsc(s, took);
+	sw_hist_add_at(s->hists->at[0], took);
 	return 0;
 }
 

@@ -20,7 +20,10 @@
 
 #include "base/contexts.h"
 #include "base/session.h"
+#include "call/hists.h"
+#include "call/keys.h"
 #include "call/record.h"
+#include "call/state.h"
 #include "count/cpu.h"
 #include "count/pmu.h"
 #include "store/abi.h"
@@ -35,12 +38,13 @@
 
 static void sw_calls_free(void)
 {
+	sw_call_keys_free();
 	kvfree(sw_calls.calls);
 	kvfree(sw_calls.on);
 	memset(&sw_calls, 0, sizeof(sw_calls));
 }
 
-static int sw_calls_start(s64 max, s64 instances)
+static int sw_calls_start(s64 max, s64 instances, s64 keys)
 {
 	if (max < 1 || max > SW_MAX_CALLS) {
 		_stp_error("stapwatch: call_max=%lld: it must be from 1 to %d\n",
@@ -50,6 +54,11 @@ static int sw_calls_start(s64 max, s64 instances)
 	if (instances < 0 || instances > 1 << 20) {
 		_stp_error("stapwatch: call_instances=%lld: it must be from 1 to %d, or 0, which is as many as fit the machine\n",
 			   instances, 1 << 20);
+		return -EINVAL;
+	}
+	if (keys < 1 || keys > SW_CALL_MAX_KEYS) {
+		_stp_error("stapwatch: call_keys=%lld: it must be from 1 to %d\n",
+			   keys, SW_CALL_MAX_KEYS);
 		return -EINVAL;
 	}
 	sw_calls.calls = kvcalloc(max, sizeof(*sw_calls.calls), GFP_KERNEL);
@@ -62,10 +71,20 @@ static int sw_calls_start(s64 max, s64 instances)
 	}
 	sw_calls.max = max;
 	sw_calls.instances = instances;
+	sw_calls.max_keys = keys;
+	sw_calls.key_places = roundup_pow_of_two(2 * keys);
 	return 0;
 }
 
 /* ---- what begin probes declare */
+
+/* A system call's entry, which has its registers for an argument. */
+static bool sw_call_wraps(const char *name)
+{
+	return !strncmp(name, "__x64_sys_", 10) ||
+	       !strncmp(name, "__ia32_sys_", 11) ||
+	       !strncmp(name, "__arm64_sys_", 12);
+}
 
 /* A function that has not been declared before; LEN characters of NAME. */
 static const char *
@@ -85,6 +104,7 @@ sw_call_add(const char *name, size_t len, bool optional)
 	call = &sw_calls.calls[sw_calls.nr++];
 	memcpy(call->name, name, len);
 	call->optional = optional;
+	call->wraps = sw_call_wraps(call->name);
 	return NULL;
 }
 
@@ -167,6 +187,34 @@ static const char *sw_call_count(unsigned int id)
 	return NULL;
 }
 
+static const char *sw_call_by(enum sw_call_by by)
+{
+	if (sw_state)
+		return "stapwatch: calls are told apart from a begin probe on";
+	if (sw_calls.by)
+		return "stapwatch: calls are told apart by one thing only";
+	sw_calls.by = by;
+	return NULL;
+}
+
+/**
+ * sw_call_by_argument - tell calls apart by what they are called with
+ * @nth: which argument, from 1 on
+ * @bits: of its type, 32 or 64
+ * Context: begin probes, before the session.
+ * Return: NULL, or what is wrong.
+ */
+static const char *sw_call_by_argument(s64 nth, s64 bits)
+{
+	if (nth < 1 || nth > 6)
+		return "stapwatch: call_by_argument(): an argument's number is from 1 to 6";
+	if (bits != 32 && bits != 64)
+		return "stapwatch: call_by_argument(): an argument has 32 or 64 bits";
+	sw_calls.argument = nth - 1;
+	sw_calls.argument_is_int = bits == 32;
+	return sw_call_by(SW_CALL_BY_ARGUMENT);
+}
+
 /* ---- what is said */
 
 #define SW_CALL_SUM(what) ({						\
@@ -219,30 +267,30 @@ sw_call_print_words(unsigned int i, const u64 *n, u64 sum, u64 negative)
 	_stp_print("\n");
 }
 
-static void sw_call_print_cpu(const struct sw_call *call, unsigned int cpu)
+static void sw_call_print_cpu(const struct sw_call_hists *h, unsigned int cpu)
 {
 	unsigned int i;
 
 	for (i = 0; i <= sw_calls.nr_asked; i++) {
 		const u64 *n;
 
-		if (!call->at[i])
+		if (!h->at[i])
 			continue;
-		n = (const u64 *)PCPU_CTR(call->at[i], cpu);
+		n = (const u64 *)PCPU_CTR(h->at[i], cpu);
 		sw_call_print_words(i, n, READ_ONCE(n[PERFMAP_HIST_SUM]),
 				    READ_ONCE(n[PERFMAP_HIST_NEGATIVE]));
 	}
 }
 
-static bool sw_call_print_all(const struct sw_call *call)
+static bool sw_call_print_all(const struct sw_call_hists *h)
 {
 	unsigned int i;
 
 	for (i = 0; i <= sw_calls.nr_asked; i++) {
-		const u32 number = call->hists[i];
+		const u32 number = h->numbers[i];
 		struct sw_hist_sums *s;
 
-		if (!call->at[i])
+		if (!h->at[i])
 			continue;
 		s = sw_hist_gather(number);
 		if (!s)
@@ -255,6 +303,35 @@ static bool sw_call_print_all(const struct sw_call *call)
 	return true;
 }
 
+/* A process's name is anything; here it ends no line. */
+static void sw_call_print_key(const struct sw_call_key *k)
+{
+	char comm[sizeof(k->comm) + 1] = "";
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(k->comm); i++)
+		((u64 *)comm)[i] = READ_ONCE(k->comm[i]);
+	strreplace(comm, '\n', '?');
+	_stp_printf("key %lld %s\n", sw_call_key_value(k), comm);
+}
+
+static bool sw_call_print_keys(const struct sw_call *call)
+{
+	unsigned int i;
+
+	for (i = 0; i < sw_calls.key_places; i++) {
+		const struct sw_call_key *k = &call->keys[i];
+
+		/* with cmpxchg_release() in sw_call_key_begin() */
+		if (smp_load_acquire(&k->state) != SW_CALL_KEY_READY)
+			continue;
+		sw_call_print_key(k);
+		if (!sw_call_print_all(&k->hists))
+			return false;
+	}
+	return true;
+}
+
 /**
  * sw_calls_print - all that was recorded, as text
  * @by_cpu: for each CPU that calls returned on, and not for all together
@@ -262,6 +339,8 @@ static bool sw_call_print_all(const struct sw_call *call)
  * For each function a line "function MISSED NAME", or for each CPU a line
  * "cpu CPU MISSED NAME" of which the first has what was missed; behind it for the time
  * (0) and each event (from 1 on) a line "hist I SUM NEGATIVE BUCKET:COUNT ...".
+ * Where calls are told apart, these are the calls without a key, and for each key
+ * a line "key VALUE NAME" follows with its own; NAME is the process's.
  *
  * Context: where a handler may print.
  * Return: false where a histogram was being read already, on this CPU.
@@ -274,17 +353,18 @@ static bool sw_calls_print(bool by_cpu)
 		const struct sw_call *call = &sw_calls.calls[i];
 		unsigned long missed = sw_call_missed(call);
 
-		if (!call->at[0])
+		if (!call->hists.at[0])
 			continue;
 		if (!by_cpu) {
 			_stp_printf("function %lu %s\n", missed, call->name);
-			if (!sw_call_print_all(call))
+			if (!sw_call_print_all(&call->hists) ||
+			    (call->keys && !sw_call_print_keys(call)))
 				return false;
 			continue;
 		}
 		for_each_possible_cpu(cpu) {
 			_stp_printf("cpu %u %lu %s\n", cpu, missed, call->name);
-			sw_call_print_cpu(call, cpu);
+			sw_call_print_cpu(&call->hists, cpu);
 			missed = 0;
 		}
 	}
@@ -317,44 +397,18 @@ static void sw_call_size(void)
 	sw_calls.instances = clamp(n, 2 * num_possible_cpus(), 1024U + 2 * num_possible_cpus());
 }
 
-static int
-sw_call_hist(struct sw_call *call, unsigned int i, const char *event)
+/* Those that are there from the begin on. */
+static int sw_call_begin(struct sw_call *call)
 {
-	char name[SW_CTR_NAME];
-	s64 number = -EINVAL;
+	char labels[SW_CALL_NAME + 16];
+	struct sw_call_name name;
+	int rc;
 
-	if (snprintf(name, sizeof(name), "call_%s{function=\"%s\"}", event,
-		     call->name) < sizeof(name))
-		number = sw_map_add(name, SW_CTR_HIST);
-	if (number < 0) {
+	snprintf(labels, sizeof(labels), "function=\"%s\"", call->name);
+	rc = sw_call_hists_make(&call->hists, labels, &name);
+	if (rc)
 		_stp_error("stapwatch: the map has no room for the histogram %s; -G stathist_max=N makes more (now %u)\n",
-			   name, sw_store.hists);
-		return number;
-	}
-	call->hists[i] = number;
-	call->at[i] = sw_hist_at(number);
-	return 0;
-}
-
-static int
-sw_call_event_hist(struct sw_call *call, const struct sw_call_event *e)
-{
-	char event[SW_NATIVE_NAME + 16];
-
-	snprintf(event, sizeof(event), "virtual_%s",
-		 sw_pmu.event[e->slot]->name);
-	return sw_call_hist(call, e->at, event);
-}
-
-static int sw_call_hists(struct sw_call *call)
-{
-	int rc = sw_call_hist(call, 0, "tsc");
-	unsigned int i;
-
-	if (!rc && sw_calls.tsc.at)
-		rc = sw_call_event_hist(call, &sw_calls.tsc);
-	for (i = 0; !rc && i < sw_calls.nr_events; i++)
-		rc = sw_call_event_hist(call, &sw_calls.events[i]);
+			   name.s, sw_store.hists);
 	return rc;
 }
 
@@ -428,7 +482,7 @@ static int sw_calls_begin(const u8 *slot_of)
 		/* no handler runs before all is there */
 		rc = sw_call_register(call);
 		if (!rc) {
-			rc = sw_call_hists(call);
+			rc = sw_call_begin(call) ?: sw_call_keys_make(call);
 		} else if (call->optional) {
 			sw_calls.left_out++;
 			rc = 0;

@@ -86,7 +86,7 @@ static const struct {
 		(const struct line []) {
 			{ "-e EVENTS", "count events, with commas between them" },
 			{ "-p PID", "record for a process that runs, and what it makes" },
-			{ "--by cpu", "a row for each CPU that calls return on" },
+			{ "--by KEY", "a row for each cpu, process or argN[:int]" },
 			{ "--over US", "leave out calls that take less" },
 			{ "-I MS", "print what came in each interval" },
 			{ "-n COUNT", "end after so many intervals" },

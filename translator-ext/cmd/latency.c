@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 #include "cmd/latency.h"
 #include "cmd/words.h"
 
-#define USAGE "there are -e EVENTS, -p PID, --by cpu, --over US, -I MS, -n COUNT, --json, -v, FUNCTIONs and -- COMMAND"
+#define USAGE "there are -e EVENTS, -p PID, --by cpu|process|argN[:int], --over US, -I MS, -n COUNT, --json, -v, FUNCTIONs and -- COMMAND"
 
 static int say(const char *what, const char *value)
 {
@@ -31,6 +32,26 @@ static int fail(const char *why)
 static int take_number(const char *what, const char *s, uint64_t *n)
 {
 	return words_number(s, n) ? 0 : say(what, s);
+}
+
+static int take_by(struct latency_request *req, const char *by)
+{
+	int end = 0;
+
+	if (!strcmp(by, "cpu")) {
+		req->by = LATENCY_BY_CPU;
+	} else if (!strcmp(by, "process")) {
+		req->by = LATENCY_BY_PROCESS;
+	} else if (sscanf(by, "arg%1u%n", &req->argument, &end) == 1 &&
+		   req->argument >= 1 && req->argument <= 6 &&
+		   (!by[end] || !strcmp(by + end, ":int"))) {
+		req->by = LATENCY_BY_ARGUMENT;
+		req->argument_is_int = !!by[end];
+	} else {
+		return say("--by wants cpu, process, or an argument of the functions, arg1 to arg6, with :int behind it for a C int",
+			   by);
+	}
+	return 0;
 }
 
 static int take_functions(struct latency_request *req, int argc, char **argv)
@@ -73,9 +94,7 @@ static int read_options(struct latency_request *req, int argc, char **argv)
 					 &req->pid);
 			break;
 		case 'b':
-			if (strcmp(optarg, "cpu"))
-				rc = say("--by wants cpu", optarg);
-			req->by_cpu = true;
+			rc = take_by(req, optarg);
 			break;
 		case 'o':
 			rc = take_number("--over wants microseconds", optarg,
@@ -130,6 +149,40 @@ static void subtract(struct latency_hist *h, struct latency_hist *was)
 	*was = now;
 }
 
+static bool are_same(const struct latency_function *a,
+		     const struct latency_function *b)
+{
+	return a->cpu == b->cpu && a->has_key == b->has_key &&
+	       a->key == b->key && !strcmp(a->name, b->name);
+}
+
+/* What F stood at the last time; it is mostly in the same place. */
+static struct latency_function *
+before_of(const struct latency_function *f, size_t at, size_t nr_hists)
+{
+	struct latency_function *was;
+	size_t i;
+
+	for (i = at; i < before.nr_functions; i++)
+		if (are_same(&before.functions[i], f))
+			return &before.functions[i];
+	for (i = 0; i < at && i < before.nr_functions; i++)
+		if (are_same(&before.functions[i], f))
+			return &before.functions[i];
+	before.functions = xrealloc(before.functions,
+				    (before.nr_functions + 1) * sizeof(*was));
+	was = &before.functions[before.nr_functions++];
+	*was = (struct latency_function) {
+		.name = xstrdup(f->name),
+		.cpu = f->cpu,
+		.has_key = f->has_key,
+		.key = f->key,
+		.hists = xmalloc(nr_hists * sizeof(*f->hists)),
+	};
+	memset(was->hists, 0, nr_hists * sizeof(*f->hists));
+	return was;
+}
+
 /* With -I each block is what came since the one before. */
 static int on_block(const struct latency_request *req,
 		    struct latency_block *b)
@@ -141,18 +194,9 @@ static int on_block(const struct latency_request *req,
 
 	if (!req->interval_ms)
 		return latency_print(req, b);
-	if (!before.functions) {
-		before.nr_functions = b->nr_functions;
-		before.functions = calloc(b->nr_functions, sizeof(*was));
-		for (i = 0; before.functions && i < b->nr_functions; i++)
-			before.functions[i].hists =
-				calloc(nr, sizeof(*f->hists));
-	}
 	for (i = 0; i < b->nr_functions; i++) {
 		f = &b->functions[i];
-		was = &before.functions[i];
-		if (!before.functions || !was->hists)
-			return fail("out of memory");
+		was = before_of(f, i, nr);
 		for (j = 0; j < nr; j++)
 			subtract(&f->hists[j], &was->hists[j]);
 		missed = f->missed;
@@ -168,8 +212,10 @@ static void free_before(void)
 {
 	size_t i;
 
-	for (i = 0; i < before.nr_functions; i++)
+	for (i = 0; i < before.nr_functions; i++) {
+		free(before.functions[i].name);
 		free(before.functions[i].hists);
+	}
 	free(before.functions);
 }
 
@@ -192,8 +238,10 @@ int cmd_latency(int argc, char **argv)
 						 nr_lists, on_block);
 	}
 	latency_events_free(&req);
-	for (i = 0; i < req.nr_functions; i++)
+	for (i = 0; i < req.nr_functions; i++) {
 		free(req.functions[i].name);
+		free(req.functions[i].asked);
+	}
 	free(req.functions);
 	free(req.command);
 	free(script.s);

@@ -28,7 +28,16 @@ struct latency_event {
 
 struct latency_function_name {
 	char *name;
+	char *asked;		/* what it was asked for by, if not its name */
 	bool optional;		/* of a pattern: left out if it cannot be probed */
+};
+
+/* What calls are told apart by. */
+enum latency_by {
+	LATENCY_BY_NONE,
+	LATENCY_BY_CPU,
+	LATENCY_BY_PROCESS,
+	LATENCY_BY_ARGUMENT,
 };
 
 /* What two events make. */
@@ -49,7 +58,9 @@ struct latency_request {
 	uint64_t over_us;
 	uint64_t interval_ms;	/* 0: only at the end */
 	uint64_t count;		/* of intervals; 0: no end */
-	bool by_cpu;
+	enum latency_by by;
+	unsigned int argument;	/* which, from 1 on */
+	bool argument_is_int;
 	bool json;
 	bool verbose;
 };
@@ -68,6 +79,9 @@ struct latency_hist {
 struct latency_function {
 	char *name;
 	int64_t cpu;		/* -1: all */
+	bool has_key;		/* a process's number, or an argument's value */
+	int64_t key;
+	char *comm;		/* the process's name; NULL: it has no key */
 	uint64_t missed;
 	struct latency_hist *hists;
 };
@@ -84,6 +98,14 @@ struct latency_block {
 
 /** latency_nr_hists - how many histograms a function has */
 size_t latency_nr_hists(const struct latency_request *req);
+
+/* How many processes, or values of an argument, of a function are told apart. */
+#define LATENCY_KEYS 64
+
+static inline bool latency_has_keys(const struct latency_request *req)
+{
+	return req->by == LATENCY_BY_PROCESS || req->by == LATENCY_BY_ARGUMENT;
+}
 
 /**
  * latency_names_add - functions that one word of the command line stands for

@@ -76,6 +76,24 @@ static double rate(const struct latency_rate *r,
 
 /* ---- JSON: an object for each function */
 
+/* Calls that have no key of their own have none here, either. */
+static void json_key(const struct latency_request *req,
+		     const struct latency_function *f, struct buf *out)
+{
+	const char *name = req->by == LATENCY_BY_PROCESS ? "process"
+							 : "argument";
+
+	if (!f->has_key) {
+		buf_printf(out, ",\"%s\":null", name);
+		return;
+	}
+	buf_printf(out, ",\"%s\":%" PRId64, name, f->key);
+	if (f->comm) {
+		buf_puts(out, ",\"comm\":");
+		json_string(out, f->comm);
+	}
+}
+
 static void json_function(const struct latency_request *req,
 			  const struct latency_block *b,
 			  const struct latency_function *f, struct buf *out)
@@ -85,8 +103,10 @@ static void json_function(const struct latency_request *req,
 
 	buf_puts(out, "{\"function\":");
 	json_string(out, f->name);
-	if (req->by_cpu)
+	if (req->by == LATENCY_BY_CPU)
 		buf_printf(out, ",\"cpu\":%" PRId64, f->cpu);
+	if (latency_has_keys(req))
+		json_key(req, f, out);
 	buf_printf(out, ",\"time_ns\":%" PRId64 ",\"calls\":%" PRIu64
 		   ",\"missed\":%" PRIu64 ",\"total_ns\":%.0f,\"share\":%.6f"
 		   ",\"mean_ns\":%.1f,\"p50_ns\":%.0f,\"p99_ns\":%.0f"
@@ -120,7 +140,8 @@ static int by_total(const void *a, const void *b)
 
 	return s != t ? (s < t) - (s > t) :
 			strcmp((*x)->name, (*y)->name) ?:
-			((*x)->cpu > (*y)->cpu) - ((*x)->cpu < (*y)->cpu);
+			((*x)->cpu > (*y)->cpu) - ((*x)->cpu < (*y)->cpu) ?:
+			((*x)->key > (*y)->key) - ((*x)->key < (*y)->key);
 }
 
 /* The functions that were called, those with the most time first. */
@@ -137,6 +158,20 @@ sorted(const struct latency_block *b, size_t *nr)
 			f[(*nr)++] = &b->functions[i];
 	qsort(f, *nr, sizeof(*f), by_total);
 	return f;
+}
+
+static void put_key(const struct latency_request *req,
+		    const struct latency_function *f, struct buf *out)
+{
+	if (!f->has_key) {
+		buf_puts(out, ", others");
+	} else if (req->by == LATENCY_BY_PROCESS) {
+		buf_puts(out, ", ");
+		shown_name(out, f->comm);
+		buf_printf(out, " (%" PRId64 ")", f->key);
+	} else {
+		buf_printf(out, ", arg%u %" PRId64, req->argument, f->key);
+	}
 }
 
 static void put_row(const struct latency_request *req,
@@ -157,8 +192,10 @@ static void put_row(const struct latency_request *req,
 	for (i = 0; i < req->nr_rates; i++)
 		buf_printf(out, " %11.3f", rate(&req->rates[i], f));
 	buf_printf(out, "  %s", name.s ? name.s : "");
-	if (req->by_cpu)
+	if (req->by == LATENCY_BY_CPU)
 		buf_printf(out, ", CPU %" PRId64, f->cpu);
+	if (latency_has_keys(req))
+		put_key(req, f, out);
 	buf_puts(out, "\n");
 	free(name.s);
 }
@@ -197,18 +234,29 @@ static void draw(const struct latency_block *b,
 	hist_draw(stdout, rows);
 }
 
+/* The function there, or a key of its, which stand behind it. */
+static bool is_called(const struct latency_block *b, size_t at)
+{
+	do {
+		if (calls(&b->functions[at]))
+			return true;
+	} while (++at < b->nr_functions && b->functions[at].has_key);
+	return false;
+}
+
 static void put_losses(const struct latency_block *b, struct buf *out)
 {
 	uint64_t missed = 0;
-	size_t i, idle = 0;
+	size_t i, idle = 0, all = 0;
 
 	for (i = 0; i < b->nr_functions; i++) {
 		missed += b->functions[i].missed;
-		idle += !calls(&b->functions[i]);
+		all += !b->functions[i].has_key;
+		idle += !b->functions[i].has_key && !is_called(b, i);
 	}
 	if (idle && b->functions[0].cpu < 0)
 		buf_printf(out, "%zu of %zu functions were not called\n", idle,
-			   b->nr_functions);
+			   all);
 	if (missed)
 		buf_printf(out, "%" PRIu64 " calls were missed\n", missed);
 	if (b->last && b->under_way)

@@ -9,7 +9,8 @@
  *
  *	begin NS UNDER_WAY CLOCK	since it records; calls that have not returned;
  *				nanoseconds of 10^9 ticks.  A block begins.
- *	function MISSED NAME, or cpu CPU MISSED NAME	and its histograms:
+ *	function MISSED NAME, or cpu CPU MISSED NAME	and its histograms; or, behind a
+ *	key VALUE [NAME]	function and its histograms, those of a key of its calls:
  *	hist I SUM NEGATIVE BUCKET:COUNT ...
  *	end, or last		the block is whole
  */
@@ -111,6 +112,11 @@ void latency_script(const struct latency_request *req, size_t nr_lists,
 			      "\tcall_only_watched()\n");
 	if (req->over_us)
 		buf_puts(out, "\tcall_only_over(latency_over)\n");
+	if (req->by == LATENCY_BY_PROCESS)
+		buf_puts(out, "\tcall_by_process()\n");
+	if (req->by == LATENCY_BY_ARGUMENT)
+		buf_printf(out, "\tcall_by_argument(%u, %d)\n", req->argument,
+			   req->argument_is_int ? 32 : 64);
 	/* the thread's time, which is the first */
 	buf_puts(out, "\tcall_count_tsc()\n");
 	for (i = 0; i < req->nr_events; i++)

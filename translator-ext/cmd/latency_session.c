@@ -26,6 +26,7 @@ static void drop_functions(struct latency_block *b)
 
 	for (i = 0; i < b->nr_functions; i++) {
 		free(b->functions[i].name);
+		free(b->functions[i].comm);
 		free(b->functions[i].hists);
 	}
 	free(b->functions);
@@ -33,8 +34,21 @@ static void drop_functions(struct latency_block *b)
 	b->nr_functions = 0;
 }
 
-static void new_function(struct session *s, int64_t cpu, uint64_t missed,
-			 const char *name)
+/* The name that a function was asked for by. */
+static const char *asked_by(const struct latency_request *req,
+			    const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < req->nr_functions; i++)
+		if (req->functions[i].asked &&
+		    !strcmp(req->functions[i].name, name))
+			return req->functions[i].asked;
+	return name;
+}
+
+static struct latency_function *
+new_function(struct session *s, int64_t cpu, uint64_t missed, const char *name)
 {
 	const size_t size = latency_nr_hists(s->req) *
 			    sizeof(struct latency_hist);
@@ -45,12 +59,28 @@ static void new_function(struct session *s, int64_t cpu, uint64_t missed,
 				sizeof(*b->functions));
 	f = &b->functions[b->nr_functions++];
 	*f = (struct latency_function) {
-		.name = xstrdup(name),
+		.name = xstrdup(asked_by(s->req, name)),
 		.cpu = cpu,
 		.missed = missed,
 		.hists = xmalloc(size),
 	};
 	memset(f->hists, 0, size);
+	return f;
+}
+
+/* "key VALUE [NAME]", behind what has the function's name. */
+static void new_key(struct session *s, int64_t key, const char *comm)
+{
+	struct latency_block *b = &s->block;
+	struct latency_function *f;
+
+	if (!b->nr_functions)
+		return;
+	f = new_function(s, -1, 0, b->functions[b->nr_functions - 1].name);
+	f->has_key = true;
+	f->key = key;
+	if (s->req->by == LATENCY_BY_PROCESS)
+		f->comm = xstrdup(comm);
 }
 
 /* "hist I SUM NEGATIVE BUCKET:COUNT ..."; what is none is no harm. */
@@ -82,7 +112,7 @@ static int take_line(void *data, const char *line)
 	struct session *s = data;
 	struct latency_block *b = &s->block;
 	unsigned long long cpu, missed;
-	int64_t ns, under_way, clock;
+	int64_t ns, under_way, clock, key;
 	int at = 0;
 
 	if (sscanf(line, "begin %" SCNd64 " %" SCNd64 " %" SCNd64, &ns,
@@ -99,6 +129,8 @@ static int take_line(void *data, const char *line)
 	} else if (sscanf(line, "cpu %llu %llu %n", &cpu, &missed, &at) == 2 &&
 		   at) {
 		new_function(s, cpu, missed, line + at);
+	} else if (sscanf(line, "key %" SCNd64 "%n", &key, &at) == 1 && at) {
+		new_key(s, key, line + at + (line[at] == ' '));
 	} else if (!strncmp(line, "hist ", 5)) {
 		take_hist(s, line);
 	} else if (!strcmp(line, "end") || !strcmp(line, "last")) {
@@ -137,9 +169,10 @@ static int run(struct session *s, const char *script, struct buf *lists,
 	snprintf(number, sizeof(number), "%zu", req->nr_functions);
 	given[nr_given++] = words_of_global("call_max", number);
 	snprintf(number, sizeof(number), "%zu",
-		 req->nr_functions * latency_nr_hists(req));
+		 req->nr_functions * latency_nr_hists(req) *
+		 (latency_has_keys(req) ? 1 + LATENCY_KEYS : 1));
 	given[nr_given++] = words_of_global("stathist_max", number);
-	if (req->by_cpu)
+	if (req->by == LATENCY_BY_CPU)
 		given[nr_given++] = words_of_global("latency_by_cpu", "1");
 	if (req->over_us) {
 		snprintf(number, sizeof(number), "%" PRIu64,

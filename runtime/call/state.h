@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What recorded calls are made of: functions, their histograms, the events that
+ * calls count, and what calls are told apart by.
+ *
+ * Types and the session's one instance; who changes what, session.h has.
+ */
+#ifndef STAPWATCH_CALL_STATE_H
+#define STAPWATCH_CALL_STATE_H
+
+#include "base/kernel.h"
+#include "store/map.h"
+#include <linux/kprobes.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+
+/* Events that calls count, besides the time. */
+#define SW_CALL_EVENTS 16
+#define SW_CALL_NAME 80
+
+/* The histograms' first words, of the time and of each event; NULL for one that
+ * this machine lacks. */
+struct sw_call_hists {
+	pcpu_ctr_t *at[1 + SW_CALL_EVENTS];
+	u32 numbers[1 + SW_CALL_EVENTS];
+};
+
+/* Calls of a function that have a process, or an argument, in common: keys.h. */
+struct sw_call_key {
+	u64 word;		/* of the key; 0: nobody has this place */
+	u32 state;
+	u64 comm[TASK_COMM_LEN / sizeof(u64)];	/* the process's, as it was last */
+	struct sw_call_hists hists;
+};
+
+/* A function. */
+struct sw_call {
+	struct kretprobe rp;
+	char name[SW_CALL_NAME];
+	bool optional;		/* it may be one that cannot be probed */
+	bool wraps;		/* a system call, whose argument is its registers */
+	/* of all calls, or of those that have no key */
+	struct sw_call_hists hists;
+	struct sw_call_key *keys;
+	atomic_t nr_keys;
+};
+
+/* A call that is under way. */
+struct sw_call_start {
+	const struct sw_call_hists *hists;
+	u64 tsc;
+	u64 sum;		/* of the thread's tsc */
+	u32 cpu;
+	u32 has_sum;
+	u64 holes;		/* that the thread's counts had then */
+	u64 counts[];		/* or SW_NONE */
+};
+
+/* What each CPU has seen. */
+struct sw_call_cpu {
+	unsigned long began;
+	unsigned long ended;
+};
+
+static DEFINE_PER_CPU(struct sw_call_cpu, sw_call_cpus);
+
+/* An event that calls count: where, and in which of a function's histograms. */
+struct sw_call_event {
+	unsigned int slot;
+	unsigned int at;
+};
+
+enum sw_call_by {
+	SW_CALL_BY_NONE,
+	SW_CALL_BY_PROCESS,
+	SW_CALL_BY_ARGUMENT,
+};
+
+static struct {
+	struct sw_call *calls;
+	struct kretprobe **on;	/* those that are registered */
+	unsigned int max, nr, nr_on;
+	unsigned int left_out;	/* functions that cannot be probed */
+	unsigned int instances;	/* of each function */
+	/* the events' numbers, as they were declared */
+	unsigned int nr_asked;
+	unsigned int asked[SW_CALL_EVENTS];
+	/* the thread's tsc, which needs no counter; at 0: nobody has asked */
+	struct sw_call_event tsc;
+	/* the others */
+	unsigned int nr_events;
+	struct sw_call_event events[SW_CALL_EVENTS];
+	u64 over;		/* ticks: what takes less is not recorded */
+	bool (*is_wanted)(void);	/* NULL: whoever calls */
+	enum sw_call_by by;
+	unsigned int argument;	/* which, from 0 on */
+	bool argument_is_int;	/* of 32 bits */
+	unsigned int max_keys;	/* of each function */
+	unsigned int key_places;	/* of each function, a power of two */
+} sw_calls;
+
+#endif
