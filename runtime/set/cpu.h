@@ -9,13 +9,14 @@
  *
  * A switch has two halves.  Who asks for it shuts the old set's gate at once
  * (count/gate.h): that is where its time and its counts end.  This CPU's thread
- * (switch.h) changes the counters, and opens the new set's gate.
+ * (switch.h) changes the counters, and opens the new set's gate.  Where only the
+ * set's time is over, it counts on until that thread is there.
  *
  * Who may run what, against whom:
  *
  *   sw_set_ask(), sw_set_ask_next(), sw_set_kick()
  *				any context, NMI included
- *   sw_set_next()		hard interrupt
+ *   sw_set_next(), sw_set_due()	hard interrupt
  *   sw_set_charge()		on its CPU, interrupts off, its busy flag held
  *   sw_set_time(), sw_set_count_on()
  *				any context; of another CPU, by a few tries
@@ -44,6 +45,7 @@ struct sw_set_cpu {
 	bool down;		/* the CPU is off, or not quite on */
 	bool blocked;		/* its counters are not open yet */
 	bool next;		/* an NMI asked for the next set */
+	bool due;		/* the set's time is over */
 	struct irq_work ask;
 	struct irq_work taken_in;	/* a thread while it runs */
 	struct hrtimer timer;	/* the end of the set's time */
@@ -223,7 +225,6 @@ static void sw_set_leave_for(struct sw_set_cpu *p, struct sw_cpu *c,
 		sw_gate_try(0);
 }
 
-
 /* Interrupts are off, and it is no NMI that found this CPU busy. */
 static bool sw_set_leave_for_next(struct sw_set_cpu *p, struct sw_cpu *c)
 {
@@ -300,12 +301,21 @@ static void sw_set_ask_next(void)
 	local_irq_restore(flags);
 }
 
+/* In hard interrupt.  A pause ends by itself, and then this CPU's thread sees what
+ * there is to do. */
+static void sw_set_wake_thread(const struct sw_set_cpu *p)
+{
+	struct task_struct *task = this_cpu_read(sw_set_tasks);
+
+	if (task && !READ_ONCE(p->pausing))
+		wake_up_process(task);
+}
+
 /* In hard interrupt: what an NMI could not do, and the thread's wake-up. */
 static void sw_set_on_ask(struct irq_work *work)
 {
 	struct sw_set_cpu *p = this_cpu_ptr(sw_set_cpus);
 	struct sw_cpu *c = this_cpu_ptr(&sw_cpus);
-	struct task_struct *task = this_cpu_read(sw_set_tasks);
 
 	if (READ_ONCE(p->next)) {
 		WRITE_ONCE(p->next, false);
@@ -315,9 +325,7 @@ static void sw_set_on_ask(struct irq_work *work)
 		sw_gate_try(0);
 	if (READ_ONCE(sw_sets.asked))
 		schedule_work(&sw_set_opener);
-	/* a pause ends by itself, and then the thread sees what there is to do */
-	if (task && !READ_ONCE(p->pausing))
-		wake_up_process(task);
+	sw_set_wake_thread(p);
 }
 
 /**
@@ -329,6 +337,32 @@ static void sw_set_next(void)
 		return;
 	this_cpu_ptr(sw_set_cpus)->next = true;
 	sw_set_on_ask(NULL);
+}
+
+/**
+ * sw_set_due - the active set's time is over
+ *
+ * Nobody wants its counts to end just here, and what they miss until the next set's
+ * begin is the less, the later they do.  Threads that have sets of their own are
+ * moved to the next one here, so there the gate is shut.
+ */
+static void sw_set_due(void)
+{
+	struct sw_set_cpu *p = this_cpu_ptr(sw_set_cpus);
+	unsigned int set = this_cpu_read(sw_cpus.set), to;
+
+	if (!READ_ONCE(sw_sets.running))
+		return;
+	if (READ_ONCE(sw_sets.rules.thread_ns)) {
+		sw_set_next();
+		return;
+	}
+	to = sw_set_after(set);
+	if (!set || p->to != set || !to || to == set)
+		return;
+	WRITE_ONCE(p->due, true);
+	WRITE_ONCE(p->to, to);
+	sw_set_wake_thread(p);
 }
 
 #endif

@@ -215,7 +215,7 @@ static void sw_set_overflow_close(int cpu)
 
 static enum hrtimer_restart sw_set_on_timer(struct hrtimer *timer)
 {
-	sw_set_next();
+	sw_set_due();
 	return HRTIMER_NORESTART;
 }
 
@@ -390,7 +390,8 @@ static void sw_set_thread_run(unsigned int cpu)
 	if (!p->down && !p->began)
 		sw_set_begin(p);
 	to = p->down || p->blocked ? 0 : sw_set_wanted(p);
-	if (p->on != to || per_cpu(sw_cpus, cpu).set != to) {
+	if (xchg(&p->due, false) || p->on != to ||
+	    per_cpu(sw_cpus, cpu).set != to) {
 		if (per_cpu(sw_cpus, cpu).set)
 			sw_set_gate(0);
 		sw_set_turn(p, to, cpu);
@@ -414,7 +415,8 @@ static int sw_set_thread_should_run(unsigned int cpu)
 		return true;
 	if (READ_ONCE(p->blocked))
 		return false;
-	return to != p->on || to != per_cpu(sw_cpus, cpu).set ||
+	return READ_ONCE(p->due) || to != p->on ||
+	       to != per_cpu(sw_cpus, cpu).set ||
 	       (to && sw_set_state(to) != SW_SET_OPEN);
 }
 
