@@ -52,7 +52,7 @@ _stapwatch_ppa()
 		return
 		;;
 	--by)
-		mapfile -t COMPREPLY < <(compgen -W 'thread process cpu' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W 'thread process cgroup cpu' -- "$cur")
 		return
 		;;
 	-[in])

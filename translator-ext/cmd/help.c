@@ -56,7 +56,7 @@ static const struct {
 			{ "-i SECS", "the length of an interval" },
 			{ "-n COUNT", "end after so many intervals" },
 			{ "--sort KEY", "by cpu, system, syscalls, latency or switches" },
-			{ "--by KEY", "a row for each thread, process or cpu" },
+			{ "--by KEY", "a row for each thread, process, cgroup or cpu" },
 			{ "--why", "what threads waited for, and what took their time" },
 			{ "--json", "print each interval as a JSON object" },
 			{ "-h, --help", "print this" },

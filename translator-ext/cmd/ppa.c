@@ -20,6 +20,7 @@
 
 #include "base/buf.h"
 #include "base/shown.h"
+#include "cmd/ppa_cgroup.h"
 #include "cmd/ppa_interval.h"
 #include "cmd/ppa_json.h"
 #include "cmd/ppa_session.h"
@@ -38,6 +39,7 @@ static const char *const sort_names[] = {
 static const char *const by_names[] = {
 	[PPA_THREADS] = "thread",
 	[PPA_PROCESSES] = "process",
+	[PPA_CGROUPS] = "cgroup",
 	[PPA_CPUS] = "cpu",
 };
 
@@ -93,7 +95,8 @@ static int take(struct ppa *p)
 
 static void put(struct ppa *p, bool first)
 {
-	const bool why = p->why || p->by == PPA_PROCESSES;
+	const bool why = p->why || p->by == PPA_PROCESSES ||
+			 p->by == PPA_CGROUPS;
 
 	if (p->json) {
 		ppa_json(&p->in, p->by, p->pid, &p->out);
@@ -108,6 +111,8 @@ static void put(struct ppa *p, bool first)
 	buf_puts(&p->out, p->terminal ? "\033[H\033[J" : first ? "" : "\n");
 	if (p->by == PPA_PROCESSES)
 		ppa_process_table(&p->in, p->pid, &p->out);
+	else if (p->by == PPA_CGROUPS)
+		ppa_cgroup_table(&p->in, &p->out);
 	else
 		ppa_why_table(&p->in, &p->out);
 }
@@ -165,7 +170,7 @@ static int run(struct ppa *p)
 
 /* ---- the command */
 
-#define USAGE "there are [-p] PID or -a, -i SECS, -n COUNT, --sort cpu|system|syscalls|latency|switches, --by thread|process|cpu, --why and --json"
+#define USAGE "there are [-p] PID or -a, -i SECS, -n COUNT, --sort cpu|system|syscalls|latency|switches, --by thread|process|cgroup|cpu, --why and --json"
 
 static int say(const char *what, const char *value)
 {
@@ -277,6 +282,8 @@ static int read_options(struct ppa *p, int argc, char **argv)
 		return say("-p and -a exclude each other", "-a");
 	if (p->by == PPA_CPUS && (p->why || p->pid))
 		return say("--by cpu excludes --why and -p", "cpu");
+	if (p->by == PPA_CGROUPS && p->pid)
+		return say("--by cgroup excludes -p", "cgroup");
 	if (argc - optind > 1)
 		return say("one MODULE is enough", argv[optind + 1]);
 	p->named = argv[optind];

@@ -17,7 +17,7 @@ enum ppa_sort {
 };
 
 /* Whose the rows are. */
-enum ppa_by { PPA_THREADS, PPA_PROCESSES, PPA_CPUS };
+enum ppa_by { PPA_THREADS, PPA_PROCESSES, PPA_CGROUPS, PPA_CPUS };
 
 /*
  * What CPUs did for threads that have no row: those that ended, or that found no

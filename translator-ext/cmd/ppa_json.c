@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "cmd/ppa_cgroup.h"
 #include "cmd/ppa_why.h"
 
 struct field {
@@ -120,6 +121,24 @@ static void put_processes(const struct ppa_interval *p, uint64_t pid,
 	free(all);
 }
 
+static void put_cgroups(const struct ppa_interval *p, struct buf *out)
+{
+	size_t nr, withheld, i;
+	struct ppa_cgroup *all = ppa_cgroups(p, &nr, &withheld);
+
+	buf_printf(out, ",\"withheld\":%zu,\"cgroups\":[", withheld);
+	for (i = 0; i < nr; i++) {
+		buf_printf(out, "%s{\"cgroup\":", i ? "," : "");
+		json_string(out, all[i].path);
+		buf_printf(out, ",\"processes\":%zu,\"threads\":%zu",
+			   all[i].processes, all[i].threads);
+		put_life(p, all[i].parts, all[i].life, out);
+		buf_puts(out, "}");
+	}
+	buf_puts(out, "]");
+	ppa_cgroups_free(all, nr);
+}
+
 static void put_threads(const struct ppa_interval *p, struct buf *out)
 {
 	static const struct field thread[] = {
@@ -211,5 +230,7 @@ void ppa_json(const struct ppa_interval *p, enum ppa_by by, uint64_t pid,
 		put_threads(p, out);
 	else if (by == PPA_PROCESSES)
 		put_processes(p, pid, out);
+	else if (by == PPA_CGROUPS)
+		put_cgroups(p, out);
 	buf_puts(out, "}\n");
 }

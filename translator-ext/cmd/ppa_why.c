@@ -147,7 +147,7 @@ static bool subtract(struct ppa_process *p, const struct ppa_process *old)
 	return true;
 }
 
-static uint64_t on_cpus(const uint64_t *parts)
+uint64_t ppa_on_cpus(const uint64_t *parts)
 {
 	return parts[PPA_PART_USER] + parts[PPA_PART_SYSTEM] +
 	       parts[PPA_PART_INT] + parts[PPA_PART_SOFT];
@@ -156,15 +156,17 @@ static uint64_t on_cpus(const uint64_t *parts)
 static int by_time(const void *a, const void *b)
 {
 	const struct ppa_process *x = a, *y = b;
-	const uint64_t p = on_cpus(x->parts), q = on_cpus(y->parts);
+	const uint64_t p = ppa_on_cpus(x->parts), q = ppa_on_cpus(y->parts);
 
 	if (p != q)
 		return p < q ? 1 : -1;
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-struct ppa_process *ppa_processes(const struct ppa_interval *p, uint64_t pid,
-				  size_t *nr, size_t *withheld)
+/* Those that PID does not leave out; 0: all, those that waited all the time too. */
+static struct ppa_process *
+differences(const struct ppa_interval *p, uint64_t pid, size_t *nr,
+	    size_t *withheld)
 {
 	size_t nr_old, i, k = 0;
 	struct ppa_process *old = take_processes(&p->before, &nr_old);
@@ -191,13 +193,32 @@ struct ppa_process *ppa_processes(const struct ppa_interval *p, uint64_t pid,
 			++*withheld;
 			continue;
 		}
-		if (one->life && (pid || on_cpus(one->parts)))
+		if (one->life)
 			now[k++] = *one;
 	}
 	*nr = k;
 	free(old);
-	qsort(now, k, sizeof(*now), by_time);
 	return now;
+}
+
+struct ppa_process *ppa_processes(const struct ppa_interval *p, uint64_t pid,
+				  size_t *nr, size_t *withheld)
+{
+	struct ppa_process *all = differences(p, pid, nr, withheld);
+	size_t i, k = 0;
+
+	for (i = 0; i < *nr; i++)
+		if (pid || ppa_on_cpus(all[i].parts))
+			all[k++] = all[i];
+	*nr = k;
+	qsort(all, k, sizeof(*all), by_time);
+	return all;
+}
+
+struct ppa_process *ppa_all_processes(const struct ppa_interval *p, size_t *nr,
+				      size_t *withheld)
+{
+	return differences(p, 0, nr, withheld);
 }
 
 /* ---- tables */
@@ -218,22 +239,23 @@ static double percent(uint64_t part, uint64_t life)
 	return life ? part * 100.0 / life : 0;
 }
 
-/*
- * Behind the times on CPUs and for CPUs, the causes that it was blocked for, the
- * one of most time first; those below a thousandth are left out.
- */
-static void put_life(const struct ppa_interval *p, const uint64_t *parts,
-		     uint64_t life, const struct ppa_thread *t,
-		     struct buf *out)
+void ppa_put_life(const struct ppa_interval *p, const uint64_t *parts,
+		  uint64_t life, const struct ppa_thread *t, const char *whose,
+		  struct buf *out)
 {
 	bool shown[PPA_NR_PARTS] = { false };
 	const char *between = "  ";
 	unsigned int i, most;
 
 	buf_printf(out, " %10.1f %6.1f %6.1f", ppa_us(p, life) / 1000,
-		   percent(on_cpus(parts), life),
+		   percent(ppa_on_cpus(parts), life),
 		   percent(parts[PPA_PART_WOKEN] + parts[PPA_PART_PREEMPTED],
 			   life));
+	if (whose) {
+		buf_puts(out, between);
+		shown_text(out, whose);
+		between = ": ";
+	}
 	for (;;) {
 		most = PPA_NR_PARTS;
 		for (i = PPA_PART_DISK; i < PPA_NR_PARTS; i++)
@@ -255,6 +277,13 @@ static void put_life(const struct ppa_interval *p, const uint64_t *parts,
 	buf_puts(out, "\n");
 }
 
+void ppa_put_withheld(size_t nr, struct buf *out)
+{
+	if (nr)
+		buf_printf(out, "%zu processes are withheld: a thread of theirs ended while this was read\n",
+			   nr);
+}
+
 void ppa_why_table(const struct ppa_interval *p, struct buf *out)
 {
 	size_t i;
@@ -267,7 +296,7 @@ void ppa_why_table(const struct ppa_interval *p, struct buf *out)
 
 		buf_printf(out, "%7u ", t->tid);
 		put_name(out, t->comm);
-		put_life(p, t->parts, t->life, t, out);
+		ppa_put_life(p, t->parts, t->life, t, NULL, out);
 	}
 }
 
@@ -283,10 +312,8 @@ void ppa_process_table(const struct ppa_interval *p, uint64_t pid,
 		buf_printf(out, "%7u ", all[i].pid);
 		put_name(out, all[i].comm);
 		buf_printf(out, " %7zu", all[i].threads);
-		put_life(p, all[i].parts, all[i].life, NULL, out);
+		ppa_put_life(p, all[i].parts, all[i].life, NULL, NULL, out);
 	}
-	if (withheld)
-		buf_printf(out, "%zu processes are withheld: a thread of theirs ended while this was read\n",
-			   withheld);
+	ppa_put_withheld(withheld, out);
 	free(all);
 }

@@ -40,6 +40,27 @@ void ppa_parts_ns(const uint64_t *ticks, uint64_t *ns, size_t nr, uint64_t hz);
 struct ppa_process *ppa_processes(const struct ppa_interval *p, uint64_t pid,
 				  size_t *nr, size_t *withheld);
 
+/** ppa_all_processes - the same of all, those too that waited all the time; any order */
+struct ppa_process *ppa_all_processes(const struct ppa_interval *p, size_t *nr,
+				      size_t *withheld);
+
+/** ppa_on_cpus - of parts, those on CPUs */
+uint64_t ppa_on_cpus(const uint64_t *parts);
+
+/**
+ * ppa_put_life - the end of a row: how long the life is, what of it was on CPUs and
+ * for CPUs; and the causes that it was blocked for, the one of most time first, but
+ * those below a thousandth
+ * @t: a thread, for how often; or NULL
+ * @whose: what is named before the causes; or NULL
+ */
+void ppa_put_life(const struct ppa_interval *p, const uint64_t *parts,
+		  uint64_t life, const struct ppa_thread *t, const char *whose,
+		  struct buf *out);
+
+/** ppa_put_withheld - a line, if there are such processes */
+void ppa_put_withheld(size_t nr, struct buf *out);
+
 /** ppa_why_table - threads, each with what its life went to */
 void ppa_why_table(const struct ppa_interval *p, struct buf *out);
 

@@ -16,6 +16,7 @@
 
 #include "base/utf8.h"
 #include "cmd/ppa_interval.h"
+#include "cmd/ppa_cgroup.h"
 #include "cmd/ppa_json.h"
 #include "cmd/ppa_table.h"
 #include "cmd/ppa_why.h"
@@ -170,6 +171,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		is_text(&out);
 		ppa_why_table(&p, &out);
 		ppa_process_table(&p, size % 3 ? 0 : 10, &out);
+		ppa_cgroup_table(&p, &out);
 		is_text(&out);
 		out.len = 0;
 		ppa_json(&p, size % (PPA_CPUS + 1), size % 5 ? 0 : 10, &out);

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Processes by their cgroups; ppa_cgroup.h says what is wanted of it.
+ *
+ * The files of precise process accounting do not tell of cgroups; /proc does, of what
+ * runs.  What has ended meanwhile is where it was seen the last time.
+ */
+#include "cmd/ppa_cgroup.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/shown.h"
+
+/* Where a process was seen. */
+struct seen {
+	uint32_t pid;
+	uint64_t born;
+	char *path;
+};
+
+static struct seen *last;
+static size_t nr_last;
+
+static char *line_of(const char *text, const char *prefix)
+{
+	const char *end;
+
+	for (; *text; text = end + !!*end) {
+		end = text + strcspn(text, "\n");
+		if (!strncmp(text, prefix, strlen(prefix)))
+			return xstrndup(text + strlen(prefix),
+					end - text - strlen(prefix));
+	}
+	return NULL;
+}
+
+/* Lines are ID:CONTROLLERS:PATH; the hierarchy of version 2 has 0 and none. */
+char *ppa_cgroup_of(const char *text)
+{
+	char *path = line_of(text, "0::"), *named;
+	const char *old;
+
+	/* a mixed hierarchy has all in its root, and services in an old one */
+	if (path && strcmp(path, "/"))
+		return path;
+	old = strstr(text, ":name=systemd:");
+	named = old ? line_of(old, ":name=systemd:") : NULL;
+	if (!named)
+		return path;
+	free(path);
+	return named;
+}
+
+static char *read_cgroup(uint32_t pid)
+{
+	const char *proc = getenv("STAPWATCH_PROC") ?: "/proc";
+	struct buf name = { 0 }, text = { 0 };
+	char *path = NULL, some[512];
+	FILE *f;
+
+	buf_printf(&name, "%s/%" PRIu32 "/cgroup", proc, pid);
+	f = fopen(name.s, "re");
+	free(name.s);
+	if (!f)
+		return NULL;
+	while (fgets(some, sizeof(some), f))
+		buf_puts(&text, some);
+	fclose(f);
+	if (text.s)
+		path = ppa_cgroup_of(text.s);
+	free(text.s);
+	return path;
+}
+
+static int by_process(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->born > y->born) - (x->born < y->born);
+}
+
+static char *path_of(const struct ppa_process *p)
+{
+	const struct seen key = { .pid = p->pid, .born = p->born };
+	const struct seen *s;
+	char *path = p->threads ? read_cgroup(p->pid) : NULL;
+
+	if (path)
+		return path;
+	s = nr_last ? bsearch(&key, last, nr_last, sizeof(*last), by_process)
+		    : NULL;
+	return xstrdup(s ? s->path : "?");
+}
+
+static void forget(void)
+{
+	size_t i;
+
+	for (i = 0; i < nr_last; i++)
+		free(last[i].path);
+	free(last);
+	last = NULL;
+	nr_last = 0;
+}
+
+/* Where all of them are. */
+static void look(const struct ppa_process *all, size_t nr)
+{
+	struct seen *now = xmalloc((nr + 1) * sizeof(*now));
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		now[i] = (struct seen) {
+			all[i].pid, all[i].born, path_of(&all[i])
+		};
+	forget();
+	last = now;
+	nr_last = nr;
+	qsort(last, nr_last, sizeof(*last), by_process);
+}
+
+static void add(struct ppa_cgroup *g, const struct ppa_process *p)
+{
+	size_t i;
+
+	g->processes++;
+	g->threads += p->threads;
+	g->life += p->life;
+	for (i = 0; i < PPA_NR_PARTS; i++)
+		g->parts[i] += p->parts[i];
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct ppa_cgroup *x = a, *y = b;
+
+	return strcmp(x->path, y->path);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ppa_cgroup *x = a, *y = b;
+	const uint64_t p = ppa_on_cpus(x->parts), q = ppa_on_cpus(y->parts);
+
+	if (p != q)
+		return p < q ? 1 : -1;
+	return strcmp(x->path, y->path);
+}
+
+/* Of those that have one path, one that has all. */
+static size_t merge(struct ppa_cgroup *all, size_t nr)
+{
+	size_t i, j, k = 0;
+
+	qsort(all, nr, sizeof(*all), by_path);
+	for (i = 0; i < nr; i++) {
+		if (!k || strcmp(all[k - 1].path, all[i].path)) {
+			all[k++] = all[i];
+			continue;
+		}
+		all[k - 1].processes += all[i].processes;
+		all[k - 1].threads += all[i].threads;
+		all[k - 1].life += all[i].life;
+		for (j = 0; j < PPA_NR_PARTS; j++)
+			all[k - 1].parts[j] += all[i].parts[j];
+		free(all[i].path);
+	}
+	return k;
+}
+
+struct ppa_cgroup *ppa_cgroups(const struct ppa_interval *p, size_t *nr,
+			       size_t *withheld)
+{
+	size_t nr_processes, i;
+	struct ppa_process *processes = ppa_all_processes(p, &nr_processes,
+							  withheld);
+	struct ppa_cgroup *all = xmalloc((nr_processes + 1) * sizeof(*all));
+
+	look(processes, nr_processes);
+	for (i = 0; i < nr_processes; i++) {
+		const struct seen key = {
+			.pid = processes[i].pid, .born = processes[i].born
+		};
+		const struct seen *s = bsearch(&key, last, nr_last,
+					       sizeof(*last), by_process);
+
+		all[i] = (struct ppa_cgroup) { .path = xstrdup(s->path) };
+		add(&all[i], &processes[i]);
+	}
+	free(processes);
+	*nr = merge(all, i);
+	qsort(all, *nr, sizeof(*all), by_time);
+	return all;
+}
+
+void ppa_cgroups_free(struct ppa_cgroup *all, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		free(all[i].path);
+	free(all);
+}
+
+void ppa_cgroup_table(const struct ppa_interval *p, struct buf *out)
+{
+	size_t nr, withheld, i;
+	struct ppa_cgroup *all = ppa_cgroups(p, &nr, &withheld);
+
+	buf_printf(out, "%9s %7s %10s %6s %6s  %s\n", "PROCESSES", "THREADS",
+		   "LIFEms", "CPU%", "READY%", "CGROUP: BLOCKED");
+	for (i = 0; i < nr; i++) {
+		buf_printf(out, "%9zu %7zu", all[i].processes, all[i].threads);
+		ppa_put_life(p, all[i].parts, all[i].life, NULL, all[i].path,
+			     out);
+	}
+	ppa_put_withheld(withheld, out);
+	ppa_cgroups_free(all, nr);
+}
