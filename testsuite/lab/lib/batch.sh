@@ -194,7 +194,7 @@ boot_jobs() {
 		esac
 	}
 	GUEST_SECONDS=$((${TIMEOUT:-0} * PATIENCE))
-	pool_take
+	pool_take guest
 	boot_guest "$TMP/extra"
 	spawn tar -x --ignore-zeros --read-full-records --no-same-owner -f "$TMP/out" -C "$TMP/results" 2>/dev/null
 	unpacker=$SPAWNED

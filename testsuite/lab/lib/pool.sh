@@ -1,5 +1,9 @@
-# What runs side by side: at most one thing for each processor, in this lab and in all that it starts.
+# What runs side by side, in this lab and in all that it starts: for each processor at most a module that is built, and a
+# part of the chroot; and one guest more than there are processors, since guests sleep for a third of their time.
 # shellcheck shell=bash
+#
+# All but guests take what these leave of the processors: a guest waits for time to pass, too, but what it waits for must
+# not come late.
 #
 # A place is a lock, so whoever dies gives his back. Who waits stands in a queue, by another lock.
 
@@ -17,14 +21,16 @@ make_pool() {
 	mkdir -p "$POOL"
 }
 
-# pool_take: wait for a place; it is ours until pool_give or our end
+# pool_take guest|build|part: wait for a place; it is ours until pool_give or our end
 pool_take() {
-	local queue place i
-	exec {queue}>>"$POOL/queue"
+	local queue place i places
+	places=$(nproc)
+	[[ $1 != guest ]] || places=$((places + 1))
+	exec {queue}>>"$POOL/$1.queue"
 	flock "$queue"
 	while :; do
-		for ((i = 0; i < $(nproc); i++)); do
-			exec {place}>>"$POOL/$i"
+		for ((i = 0; i < places; i++)); do
+			exec {place}>>"$POOL/$1.$i"
 			if flock -n "$place"; then
 				POOL_PLACE=$place
 				exec {queue}>&-
@@ -41,14 +47,10 @@ pool_give() {
 	POOL_PLACE=
 }
 
-# pool_line: as pool_take, for what is one of many. They stand in a line of their own, and only its first one in the queue,
-# so that a guest does not wait for fifty modules, nor fifty modules for a part of the chroot each.
-pool_line() {
-	local line
-	exec {line}>>"$POOL/line"
-	flock "$line"
-	pool_take
-	exec {line}>&-
+# pool_behind build|part: a place behind all guests, for this subshell
+pool_behind() {
+	renice -n 10 -p "$BASHPID" >/dev/null
+	pool_take "$1"
 }
 
 # pooled COMMAND...: in the background, as soon as there is a place
@@ -58,7 +60,7 @@ pooled() {
 		trap - EXIT
 		TMP=$TMP/p.$BASHPID
 		mkdir -p "$TMP"
-		pool_line
+		pool_behind build
 		"$@"
 	) &
 	PARTS+=($!)
