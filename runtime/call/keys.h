@@ -180,7 +180,11 @@ static int sw_call_keys_make(struct sw_call *call)
 		return 0;
 	call->keys = kvcalloc(sw_calls.key_places, sizeof(*call->keys),
 			      GFP_KERNEL);
-	return call->keys ? 0 : -ENOMEM;
+	if (call->keys)
+		return 0;
+	_stp_error("stapwatch: no memory to tell the calls of %u functions apart; try a smaller -G call_keys=N\n",
+		   sw_calls.nr);
+	return -ENOMEM;
 }
 
 static void sw_call_keys_free(void)
