@@ -137,7 +137,7 @@ _stapwatch_starts()
 	local options
 	case ${COMP_WORDS[1]} in
 	stat) options='-e --every -a -C -p -t -G -I --per-thread --json -v' ;;
-	latency) options='-e -p --by --over -I -n --json -v' ;;
+	latency) options='-e -p --by --over -I -n --svg --json -v' ;;
 	record) options='-e -g -a -C -p -t -G -o -v' ;;
 	esac
 	case $prev in
@@ -153,7 +153,7 @@ _stapwatch_starts()
 		mapfile -t COMPREPLY < <(compgen -W 'cpu process arg1 arg2 arg3 arg4 arg5 arg6' -- "$cur")
 		return
 		;;
-	-o)
+	-o | --svg)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;

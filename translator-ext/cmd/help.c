@@ -90,6 +90,7 @@ static const struct {
 			{ "--over US", "leave out calls that take less" },
 			{ "-I MS", "print what came in each interval" },
 			{ "-n COUNT", "end after so many intervals" },
+			{ "--svg FILE", "draw how long calls of each interval took" },
 			{ "--json", "print an object for each function" },
 			{ "-v", "show the script" },
 			{ "-h, --help", "print this" },

@@ -14,7 +14,7 @@
 #include "cmd/latency.h"
 #include "cmd/words.h"
 
-#define USAGE "there are -e EVENTS, -p PID, --by cpu|process|argN[:int], --over US, -I MS, -n COUNT, --json, -v, FUNCTIONs and -- COMMAND"
+#define USAGE "there are -e EVENTS, -p PID, --by cpu|process|argN[:int], --over US, -I MS, -n COUNT, --svg FILE, --json, -v, FUNCTIONs and -- COMMAND"
 
 static int say(const char *what, const char *value)
 {
@@ -70,6 +70,7 @@ static int read_options(struct latency_request *req, int argc, char **argv)
 	static const struct option options[] = {
 		{ "by", required_argument, NULL, 'b' },
 		{ "over", required_argument, NULL, 'o' },
+		{ "svg", required_argument, NULL, 's' },
 		{ "json", no_argument, NULL, 'j' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -108,6 +109,9 @@ static int read_options(struct latency_request *req, int argc, char **argv)
 			rc = take_number("-n wants a number of intervals",
 					 optarg, &req->count);
 			break;
+		case 's':
+			req->svg = optarg;
+			break;
 		case 'j':
 			req->json = true;
 			break;
@@ -130,12 +134,15 @@ static int check(const struct latency_request *req)
 		return fail("-p records calls of a process that runs; leave out the command, or -p");
 	if (req->count && !req->interval_ms)
 		return fail("-n counts intervals; say how long they are by -I MS");
+	if (req->svg && !req->interval_ms)
+		return fail("--svg draws intervals; say how long they are by -I MS");
 	return 0;
 }
 
 /* ---- intervals */
 
 static struct latency_block before;
+static struct latency_heat heat;
 static uint64_t shown;
 
 static void subtract(struct latency_hist *h, struct latency_hist *was)
@@ -203,6 +210,8 @@ static int on_block(const struct latency_request *req,
 		f->missed -= was->missed;
 		was->missed = missed;
 	}
+	if (req->svg)
+		latency_heat_add(&heat, b);
 	if (latency_print(req, b))
 		return -1;
 	return req->count && ++shown == req->count;
@@ -237,6 +246,9 @@ int cmd_latency(int argc, char **argv)
 			status = latency_session(&req, script.s, &lists,
 						 nr_lists, on_block);
 	}
+	if (!status && req.svg && latency_heat_write(&heat, &req))
+		status = 1;
+	latency_heat_free(&heat);
 	latency_events_free(&req);
 	for (i = 0; i < req.nr_functions; i++) {
 		free(req.functions[i].name);

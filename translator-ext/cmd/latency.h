@@ -8,6 +8,7 @@
  *	latency_script.c	the script that records their calls
  *	latency_session.c	what stap is given, and what the script says
  *	latency_print.c		the table, the histogram and JSON
+ *	latency_heat.c		the picture of calls over time
  */
 #ifndef STAPWATCH_LATENCY_H
 #define STAPWATCH_LATENCY_H
@@ -54,6 +55,7 @@ struct latency_request {
 	struct latency_rate *rates;
 	size_t nr_rates;
 	char *command;		/* a shell's words */
+	const char *svg;	/* where the picture goes; NULL: none is wanted */
 	uint64_t pid;		/* 0: none is given */
 	uint64_t over_us;
 	uint64_t interval_ms;	/* 0: only at the end */
@@ -150,5 +152,28 @@ int latency_session(const struct latency_request *req, const char *script,
 /** latency_print - a block, on stdout; -1 after a message */
 int latency_print(const struct latency_request *req,
 		  const struct latency_block *block);
+
+/* How many calls took how long in an interval. */
+struct latency_cell {
+	uint32_t column;
+	uint32_t row;
+	uint64_t calls;
+};
+
+struct latency_heat {
+	struct latency_cell *cells;
+	size_t nr_cells, room;
+	int64_t *ends;		/* of the columns, ns since the begin */
+	uint32_t nr_columns;
+};
+
+/** latency_heat_add - what came in an interval becomes a column */
+void latency_heat_add(struct latency_heat *h, const struct latency_block *b);
+
+/** latency_heat_write - all columns, into the file that was asked for; -1 after a
+ * message */
+int latency_heat_write(const struct latency_heat *h,
+		       const struct latency_request *req);
+void latency_heat_free(struct latency_heat *h);
 
 #endif

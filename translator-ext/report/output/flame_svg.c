@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/xml.h"
 #include "flame_js.h"
 
 #define WIDTH 1200.0
@@ -27,28 +27,6 @@ struct drawing {
 	uint64_t hidden;	/* what these weigh */
 	struct buf *out;
 };
-
-/* XML knows no control characters, nor bytes that are no UTF-8. */
-static void put_xml(struct buf *out, const char *s, size_t most)
-{
-	size_t len;
-
-	for (; *s && most; most--, s += len ? len : 1) {
-		len = utf8_length(s);
-		if (!len || utf8_is_control(utf8_code(s, len)))
-			buf_puts(out, "\xef\xbf\xbd");	/* U+FFFD */
-		else if (*s == '<')
-			buf_puts(out, "&lt;");
-		else if (*s == '>')
-			buf_puts(out, "&gt;");
-		else if (*s == '&')
-			buf_puts(out, "&amp;");
-		else if (*s == '"')
-			buf_puts(out, "&quot;");
-		else
-			buf_add(out, s, len);
-	}
-}
 
 static bool is_small(const struct drawing *d, const struct call_node *n)
 {
@@ -121,9 +99,9 @@ static void put_frame(struct drawing *d, uint32_t node, double x,
 	struct buf *out = d->out;
 
 	buf_printf(out, "<g class=\"f\" data-depth=\"%u\" data-name=\"", depth);
-	put_xml(out, name, SIZE_MAX);
+	xml_text(out, name, SIZE_MAX);
 	buf_puts(out, "\"><title>");
-	put_xml(out, name, SIZE_MAX);
+	xml_text(out, name, SIZE_MAX);
 	buf_printf(out, " (%" PRIu64 " samples, %" PRIu64 " events, %.2f%%)</title>",
 		   n->samples, n->events, 100.0 * weight / all);
 	buf_printf(out, "<rect x=\"%.4f\" y=\"%u\" width=\"%.4f\" height=\"%u\" rx=\"1\" fill=\"",
@@ -131,9 +109,9 @@ static void put_frame(struct drawing *d, uint32_t node, double x,
 	put_colour(out, name, n->kind);
 	buf_printf(out, "\"/><text x=\"%.4f\" y=\"%u\">", x + 3, y + 12);
 	if (letters >= 3 && length <= letters)
-		put_xml(out, name, length);
+		xml_text(out, name, length);
 	else if (letters >= 3)
-		put_xml(out, name, letters - 2);
+		xml_text(out, name, letters - 2);
 	buf_printf(out, "%s</text></g>\n", letters >= 3 && length > letters ?
 		   ".." : "");
 }
@@ -193,7 +171,7 @@ static void put_head(struct drawing *d)
 {
 	buf_printf(d->out, "<text x=\"%g\" y=\"24\" text-anchor=\"middle\" style=\"font-size: 17px\">",
 		   WIDTH / 2);
-	put_xml(d->out, d->flame->title, SIZE_MAX);
+	xml_text(d->out, d->flame->title, SIZE_MAX);
 	buf_printf(d->out, "</text>\n<text id=\"reset\" x=\"10\" y=\"44\" style=\"display: none\">Reset zoom</text>\n"
 		   "<text id=\"term\" x=\"%g\" y=\"44\">Search: </text>\n"
 		   "<text id=\"found\" x=\"%g\" y=\"44\" text-anchor=\"end\"> </text>\n"

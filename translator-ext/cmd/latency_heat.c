@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Calls over time as a picture: an interval is a column, how long calls took goes
+ * upwards in quarters of powers of two of nanoseconds, and a cell is the darker, the
+ * more calls it has; latency.h.
+ */
+#include "cmd/latency.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/shown.h"
+#include "base/xml.h"
+#include "store/hist.h"
+
+#define PER_OCTAVE 4
+#define ROWS (64 * PER_OCTAVE)
+#define ROW 5			/* heights and widths, pixels */
+#define LEFT 70
+#define ABOVE 40
+#define BELOW 30
+#define WIDTH 1100
+
+/* As dark as that, from few calls to many. */
+static const char *const shades[] = {
+	"#fde7a9", "#fdc66b", "#f99d4a", "#ed6b36", "#cf3c2c", "#9b1b30",
+	"#5a0f2e",
+};
+
+#define NR_SHADES (sizeof(shades) / sizeof(*shades))
+
+static unsigned int row_of(uint64_t ns)
+{
+	unsigned int octave;
+
+	if (ns < PER_OCTAVE)
+		return ns;
+	octave = 63 - __builtin_clzll(ns);
+	return octave * PER_OCTAVE +
+	       (ns >> (octave - 2) & (PER_OCTAVE - 1));
+}
+
+/* Where a row begins. */
+static uint64_t ns_of(unsigned int row)
+{
+	const unsigned int octave = row / PER_OCTAVE;
+
+	if (octave < 2)
+		return row;
+	return (1ULL << octave) +
+	       ((uint64_t)(row % PER_OCTAVE) << (octave - 2));
+}
+
+static void put_cell(struct latency_heat *h, unsigned int row, uint64_t calls)
+{
+	if (h->nr_cells == h->room) {
+		h->room = h->room ? 2 * h->room : 256;
+		h->cells = xrealloc(h->cells, h->room * sizeof(*h->cells));
+	}
+	h->cells[h->nr_cells++] = (struct latency_cell) {
+		h->nr_columns, row, calls
+	};
+}
+
+void latency_heat_add(struct latency_heat *h, const struct latency_block *b)
+{
+	uint64_t rows[ROWS] = { 0 };
+	size_t i, k;
+
+	for (i = 0; i < b->nr_functions; i++) {
+		const uint64_t *n = b->functions[i].hists[LATENCY_TIME].n;
+
+		for (k = 0; k < PERFMAP_HIST_BUCKETS; k++)
+			if (n[k])
+				rows[row_of(hist_mid(k) * b->tick_ns)] += n[k];
+	}
+	for (i = 0; i < ROWS; i++)
+		if (rows[i])
+			put_cell(h, i, rows[i]);
+	h->ends = xrealloc(h->ends, (h->nr_columns + 1) * sizeof(*h->ends));
+	h->ends[h->nr_columns++] = b->ns;
+}
+
+/* "640 ns", "10 us", three digits of it. */
+static void put_ns(struct buf *out, uint64_t ns)
+{
+	if (ns < 1000)
+		buf_printf(out, "%" PRIu64 " ns", ns);
+	else if (ns < 1000000)
+		buf_printf(out, "%.3g us", ns / 1e3);
+	else if (ns < 1000000000)
+		buf_printf(out, "%.3g ms", ns / 1e6);
+	else
+		buf_printf(out, "%.3g s", ns / 1e9);
+}
+
+struct frame {
+	unsigned int low, high;	/* rows that have calls */
+	uint64_t most;		/* calls of a cell */
+	double column;		/* width */
+	double height;		/* of the whole */
+};
+
+static struct frame frame_of(const struct latency_heat *h)
+{
+	struct frame f = { .low = ROWS };
+	size_t i;
+
+	for (i = 0; i < h->nr_cells; i++) {
+		const struct latency_cell *c = &h->cells[i];
+
+		f.low = c->row < f.low ? c->row : f.low;
+		f.high = c->row > f.high ? c->row : f.high;
+		f.most = c->calls > f.most ? c->calls : f.most;
+	}
+	if (f.low > f.high)
+		f.low = f.high;
+	f.column = h->nr_columns < WIDTH / 24 ? 24 :
+		   (double)WIDTH / h->nr_columns;
+	f.height = ABOVE + (f.high - f.low + 1) * ROW + BELOW;
+	return f;
+}
+
+static double y_of(const struct frame *f, unsigned int row)
+{
+	return f->height - BELOW - (row - f->low + 1.0) * ROW;
+}
+
+/* By powers of two: counts of calls are of any size. */
+static const char *shade_of(const struct frame *f, uint64_t calls)
+{
+	const unsigned int bits = 64 - __builtin_clzll(calls);
+	const unsigned int most = 64 - __builtin_clzll(f->most);
+
+	return shades[most > 1 ? (bits - 1) * (NR_SHADES - 1) / (most - 1) :
+				 NR_SHADES - 1];
+}
+
+static void put_cells(const struct latency_heat *h, const struct frame *f,
+		      struct buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < h->nr_cells; i++) {
+		const struct latency_cell *c = &h->cells[i];
+		const double from = c->column ? h->ends[c->column - 1] : 0;
+
+		buf_printf(out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\" fill=\"%s\"><title>",
+			   LEFT + c->column * f->column, y_of(f, c->row),
+			   f->column, ROW, shade_of(f, c->calls));
+		buf_printf(out, "%.3f to %.3f s, ", from / 1e9,
+			   h->ends[c->column] / 1e9);
+		put_ns(out, ns_of(c->row));
+		buf_puts(out, " to ");
+		put_ns(out, ns_of(c->row + 1));
+		buf_printf(out, ": %" PRIu64 " calls</title></rect>\n",
+			   c->calls);
+	}
+}
+
+static void put_scales(const struct latency_heat *h, const struct frame *f,
+		       struct buf *out)
+{
+	const double right = LEFT + h->nr_columns * f->column;
+	unsigned int row;
+	uint64_t ns;
+
+	for (ns = 1; ns < 1000000000000ULL; ns *= 10) {
+		row = row_of(ns);
+		if (row < f->low || row > f->high)
+			continue;
+		buf_printf(out, "<line x1=\"%d\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#bbb\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">",
+			   LEFT - 4, right, y_of(f, row) + ROW,
+			   y_of(f, row) + ROW, LEFT - 8,
+			   y_of(f, row) + ROW + 4);
+		put_ns(out, ns);
+		buf_puts(out, "</text>\n");
+	}
+	buf_printf(out, "<text x=\"%d\" y=\"%.1f\">0 s</text><text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%.1f s</text>\n",
+		   LEFT, f->height - 10, right, f->height - 10,
+		   h->nr_columns ? h->ends[h->nr_columns - 1] / 1e9 : 0);
+}
+
+static void put_title(const struct latency_request *req, struct buf *out)
+{
+	buf_printf(out, "<text x=\"%d\" y=\"24\" font-size=\"15\">Calls of ",
+		   LEFT);
+	if (req->nr_functions == 1)
+		xml_text(out, req->functions[0].asked ?:
+			      req->functions[0].name, 100);
+	else
+		buf_printf(out, "%zu functions", req->nr_functions);
+	buf_puts(out, ", how long they took</text>\n");
+}
+
+static void draw(const struct latency_heat *h,
+		 const struct latency_request *req, struct buf *out)
+{
+	const struct frame f = frame_of(h);
+	double width = LEFT + h->nr_columns * f.column + 20;
+
+	width = width < 400 ? 400 : width;
+	buf_printf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\" font-size=\"11\">\n"
+		   "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+		   width, f.height);
+	put_title(req, out);
+	put_scales(h, &f, out);
+	put_cells(h, &f, out);
+	buf_puts(out, "</svg>\n");
+}
+
+int latency_heat_write(const struct latency_heat *h,
+		       const struct latency_request *req)
+{
+	struct buf out = { 0 };
+	FILE *file = fopen(req->svg, "we");
+	bool ok = file;
+
+	if (ok) {
+		draw(h, req, &out);
+		ok = fwrite(out.s, 1, out.len, file) == out.len;
+		ok = !fclose(file) && ok;
+	}
+	if (!ok)
+		shown_line(stderr, "stapwatch latency: cannot write %s: %s",
+			   req->svg, strerror(errno));
+	free(out.s);
+	return ok ? 0 : -1;
+}
+
+void latency_heat_free(struct latency_heat *h)
+{
+	free(h->cells);
+	free(h->ends);
+}
