@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -264,20 +265,41 @@ static void put_losses(const struct latency_block *b, struct buf *out)
 			   b->under_way);
 }
 
+/* How many rows a terminal has room for, beside what stands around them. */
+static size_t rows_of_terminal(size_t nr)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_row <= 7 ||
+	    nr <= size.ws_row - 7u)
+		return nr;
+	return size.ws_row - 7;
+}
+
+/* At a terminal each interval is drawn over the one before. */
 static void put_table(const struct latency_request *req,
 		      const struct latency_block *b, struct buf *out)
 {
+	const bool live = req->interval_ms && isatty(STDOUT_FILENO);
 	const struct latency_function **f;
-	size_t i, nr;
+	size_t i, nr, rows;
 
 	f = sorted(b, &nr);
+	rows = live ? rows_of_terminal(nr) : nr;
+	/* a long line ends at the edge, and does not wrap */
+	if (live)
+		buf_puts(out, "\033[?7l\033[H\033[J");
 	if (req->interval_ms)
 		buf_printf(out, "%.3f s\n", b->ns / 1e9);
 	if (nr)
 		put_head(req, out);
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < rows; i++)
 		put_row(req, b, f[i], out);
+	if (rows < nr)
+		buf_printf(out, "%zu rows more\n", nr - rows);
 	put_losses(b, out);
+	if (live)
+		buf_puts(out, "\033[?7h");
 	free(f);
 }
 
