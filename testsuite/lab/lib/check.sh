@@ -108,7 +108,7 @@ lane() {
 		TMP=$TMP/lane.$BASHPID
 		mkdir -p "$TMP"
 		for part; do
-			pool_behind part
+			pool_take part
 			run_part chroot "$part"
 			pool_give
 		done

@@ -2,8 +2,8 @@
 # part of the chroot; and one guest more than there are processors, since guests sleep for a third of their time.
 # shellcheck shell=bash
 #
-# All but guests take what these leave of the processors: a guest waits for time to pass, too, but what it waits for must
-# not come late.
+# What builds modules takes what the others leave of the processors: a guest waits for time to pass, too, but what it waits
+# for must not come late; and tests of the chroot have limits.
 #
 # A place is a lock, so whoever dies gives his back. Who waits stands in a queue, by another lock.
 
@@ -47,20 +47,15 @@ pool_give() {
 	POOL_PLACE=
 }
 
-# pool_behind build|part: a place behind all guests, for this subshell
-pool_behind() {
-	renice -n 10 -p "$BASHPID" >/dev/null
-	pool_take "$1"
-}
-
-# pooled COMMAND...: in the background, as soon as there is a place
+# pooled COMMAND...: in the background, behind all others, as soon as there is a place
 PARTS=()
 pooled() {
 	(
 		trap - EXIT
 		TMP=$TMP/p.$BASHPID
 		mkdir -p "$TMP"
-		pool_behind build
+		renice -n 10 -p "$BASHPID" >/dev/null
+		pool_take build
 		"$@"
 	) &
 	PARTS+=($!)
