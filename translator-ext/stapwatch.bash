@@ -136,7 +136,7 @@ _stapwatch_starts()
 {
 	local options
 	case ${COMP_WORDS[1]} in
-	stat) options='-e --every -a -C -p -t -G -I --per-thread --json -v' ;;
+	stat) options='-e --every -a -C -p -t -G -I --per-thread --estimate --json -v' ;;
 	latency) options='-e -p --by --over -I -n --svg --json -v' ;;
 	record) options='-e -g -a -C -p -t -G -o -v' ;;
 	esac

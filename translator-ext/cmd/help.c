@@ -75,6 +75,7 @@ static const struct {
 			{ "-G CGROUP", "count for a cgroup: /system.slice" },
 			{ "-I MS", "print what came in each interval" },
 			{ "--per-thread", "print each thread that has ended" },
+			{ "--estimate", "what sets would have counted all the time" },
 			{ "--json", "print an object for each event" },
 			{ "-v", "show the script" },
 			{ "-h, --help", "print this" },

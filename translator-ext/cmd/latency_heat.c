@@ -7,10 +7,12 @@
 #include "cmd/latency.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/shown.h"
 #include "base/xml.h"
@@ -216,20 +218,22 @@ static void draw(const struct latency_heat *h,
 int latency_heat_write(const struct latency_heat *h,
 		       const struct latency_request *req)
 {
+	const int fd = open(req->svg, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+			    0666);
 	struct buf out = { 0 };
-	FILE *file = fopen(req->svg, "we");
-	bool ok = file;
+	int rc = -1;
 
-	if (ok) {
+	if (fd >= 0) {
 		draw(h, req, &out);
-		ok = fwrite(out.s, 1, out.len, file) == out.len;
-		ok = !fclose(file) && ok;
+		rc = buf_flush(&out, fd);
+		if (close(fd))
+			rc = -1;
 	}
-	if (!ok)
+	if (rc)
 		shown_line(stderr, "stapwatch latency: cannot write %s: %s",
 			   req->svg, strerror(errno));
 	free(out.s);
-	return ok ? 0 : -1;
+	return rc ? -1 : 0;
 }
 
 void latency_heat_free(struct latency_heat *h)

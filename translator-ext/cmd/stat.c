@@ -13,7 +13,7 @@
 #include "cmd/stat.h"
 #include "cmd/words.h"
 
-#define USAGE "there are -e EVENTS, --every TIME, -a, -C CPUS, -p PID, -t TID, -G CGROUP, -I MS, --per-thread, --json, -v and a COMMAND"
+#define USAGE "there are -e EVENTS, --every TIME, -a, -C CPUS, -p PID, -t TID, -G CGROUP, -I MS, --per-thread, --estimate, --json, -v and a COMMAND"
 
 static int say(const char *what, const char *value)
 {
@@ -45,6 +45,7 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 {
 	static const struct option options[] = {
 		{ "every", required_argument, NULL, 'E' },
+		{ "estimate", no_argument, NULL, 'M' },
 		{ "per-thread", no_argument, NULL, 'T' },
 		{ "json", no_argument, NULL, 'j' },
 		{ NULL, 0, NULL, 0 },
@@ -92,6 +93,9 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 		case 'T':
 			req->per_thread = true;
 			break;
+		case 'M':
+			req->estimate = true;
+			break;
 		case 'j':
 			req->json = true;
 			break;
@@ -120,6 +124,8 @@ static int check(const struct stat_request *req)
 		return fail("several sets are counted on CPUs: add -a, or -C CPUS; or ask for one set at a time");
 	if (req->every.text && req->nr_sets == 1)
 		return fail("--every is for several sets: -e \"EVENT,EVENT;EVENT,EVENT\"");
+	if (req->estimate && (req->nr_sets == 1 || req->interval_ms))
+		return fail("--estimate is for several sets, and for the whole time: -e \"EVENT,EVENT;EVENT,EVENT\", and leave out -I");
 	if (req->per_thread && (req->whom == STAT_CPUS ||
 				req->whom == STAT_THREAD))
 		return fail("--per-thread is for a command, -p and -G");
@@ -141,6 +147,19 @@ static int64_t difference(int64_t now, int64_t *last)
 							       now - was;
 }
 
+/* All blocks but the last one are there to tell how certain that is. */
+static int print_estimates(const struct stat_request *req, struct stat_block b)
+{
+	int rc;
+
+	b.estimates = stat_estimate(req, &b);
+	if (!b.estimates)
+		return 0;
+	rc = stat_print(req, &b);
+	free(b.estimates);
+	return rc;
+}
+
 /* With -I each block is what came since the one before. */
 static int on_block(const struct stat_request *req,
 		    const struct stat_block *block)
@@ -148,6 +167,8 @@ static int on_block(const struct stat_request *req,
 	struct stat_block b = *block;
 	size_t i;
 
+	if (req->estimate)
+		return print_estimates(req, b);
 	if (!req->interval_ms)
 		return stat_print(req, block);
 	if (!before.counts) {

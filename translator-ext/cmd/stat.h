@@ -6,6 +6,7 @@
  *	stat_events.c	what -e names
  *	stat_script.c	the script that counts it
  *	stat_session.c	what stap is given, and what the script says
+ *	stat_estimate.c	what sets would have counted all the time
  *	stat_print.c	tables and JSON
  */
 #ifndef STAPWATCH_STAT_H
@@ -56,6 +57,7 @@ struct stat_request {
 	struct stat_every every;
 	uint64_t interval_ms;	/* 0: only at the end */
 	bool per_thread;
+	bool estimate;
 	bool json;
 	bool verbose;
 	struct stat_event *events;
@@ -74,6 +76,14 @@ struct stat_set {
 	int64_t active_ns;
 };
 
+/* What an event's count would be if its set had counted all the time. */
+struct stat_estimate {
+	bool known;
+	bool bounded;		/* ERROR is known, too */
+	double count;
+	double error;		/* above and below: 19 times of 20 */
+};
+
 struct stat_thread {
 	int64_t pid, tid;
 	char *name;
@@ -86,6 +96,7 @@ struct stat_block {
 	int64_t session_ns;	/* how long CPUs had sets, all together */
 	int64_t *counts;	/* of each event */
 	struct stat_set *sets;
+	struct stat_estimate *estimates;	/* of each event; or NULL */
 	struct stat_thread *threads;
 	size_t nr_threads;
 	bool last;
@@ -121,6 +132,21 @@ void stat_script(const struct stat_request *req, struct buf *out);
 int stat_session(const struct stat_request *req, const char *script,
 		 int (*on_block)(const struct stat_request *req,
 				 const struct stat_block *block));
+
+/* How often the script tells of what estimates are made from, ms. */
+#define STAT_ESTIMATE_MS 100
+
+/**
+ * stat_estimate - take in what was counted up to now
+ *
+ * Of the last block: make its estimates.  A set's turns are a sample of the whole
+ * time: the count in relation to the active time, from one stretch of time to the
+ * next, tells how well.
+ *
+ * Return: the estimates, to be freed; NULL before the last block
+ */
+struct stat_estimate *stat_estimate(const struct stat_request *req,
+				    const struct stat_block *block);
 
 /** stat_print - a block, on stdout; -1 after a message */
 int stat_print(const struct stat_request *req, const struct stat_block *block);

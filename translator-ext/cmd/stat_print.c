@@ -72,6 +72,23 @@ static void json_count(int64_t count, struct buf *out)
 	buf_printf(out, ",\"withheld\":%d", none);
 }
 
+static void json_estimate(const struct stat_block *b, size_t i,
+			  struct buf *out)
+{
+	const struct stat_estimate *e = &b->estimates[i];
+
+	if (!b->estimates)
+		return;
+	if (!e->known)
+		buf_puts(out, ",\"estimate\":null");
+	else
+		buf_printf(out, ",\"estimate\":%.0f", e->count);
+	if (!e->bounded)
+		buf_puts(out, ",\"estimate_error\":null");
+	else
+		buf_printf(out, ",\"estimate_error\":%.0f", e->error);
+}
+
 static void json_block(const struct stat_request *req,
 		       const struct stat_block *b, struct buf *out)
 {
@@ -81,6 +98,7 @@ static void json_block(const struct stat_request *req,
 		json_head(req->events[i].text, b, out);
 		json_count(b->counts[i], out);
 		json_set(req, b, req->events[i].set, out);
+		json_estimate(b, i, out);
 		buf_puts(out, "}\n");
 	}
 	for (i = 0; i < req->nr_rates; i++) {
@@ -128,6 +146,17 @@ static void put_name(const char *name, int width, struct buf *out)
 	free(shown.s);
 }
 
+/* Marked as what it is. */
+static void put_estimate(const struct stat_estimate *e, struct buf *out)
+{
+	if (!e->known)
+		return;
+	buf_puts(out, ", estimated ");
+	put_grouped(out, e->count, 0);
+	if (e->bounded && e->count > 0)
+		buf_printf(out, " +- %.1f %%", 100 * e->error / e->count);
+}
+
 static void put_row(const struct stat_request *req, const struct stat_block *b,
 		    size_t i, struct buf *out)
 {
@@ -140,6 +169,8 @@ static void put_row(const struct stat_request *req, const struct stat_block *b,
 			   b->sets[set].runs,
 			   b->session_ns ? 100.0 * b->sets[set].active_ns /
 					   b->session_ns : 0.0);
+	if (b->estimates)
+		put_estimate(&b->estimates[i], out);
 	buf_puts(out, "\n");
 }
 

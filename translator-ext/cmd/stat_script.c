@@ -208,9 +208,9 @@ void stat_script(const struct stat_request *req, struct buf *out)
 	put_natives(req, out);
 	put_begin(req, out);
 	put_block(req, out);
-	if (req->interval_ms) {
+	if (req->interval_ms || req->estimate) {
 		buf_printf(out, "probe timer.ms(%" PRIu64 ") {\n",
-			   req->interval_ms);
+			   req->interval_ms ?: STAT_ESTIMATE_MS);
 		if (!has_sets(req))
 			buf_puts(out, "\twatch_refresh()\n");
 		buf_puts(out, "\tstat_block(stapwatch_ns())\n\tprintf(\"end\\n\")\n}\n");
