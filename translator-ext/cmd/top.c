@@ -2,7 +2,7 @@
 /*
  * stapwatch top: the counters of a map, live.
  *
- * In steady state a round makes two system calls, a write and a sleep: the
+ * In steady state a round makes two system calls, a write and a sleep or poll: the
  * counters are in mapped memory, the clock is the vDSO's, and a terminal's size
  * is asked for when it says that it has changed.
  */
@@ -25,6 +25,7 @@
 #include "base/buf.h"
 #include "base/shown.h"
 #include "cmd/maps.h"
+#include "cmd/top_keys.h"
 #include "cmd/top_rows.h"
 #include "cmd/top_table.h"
 
@@ -37,8 +38,7 @@ static const char *const sort_names[] = {
 struct top {
 	char *path;
 	uint64_t count;		/* 0: no end */
-	double delay;
-	enum top_sort sort;
+	struct top_keys keys;	/* with the order, and the time between rounds */
 
 	struct top_rows rows;
 	struct buf out;
@@ -122,17 +122,6 @@ static double pass_time(struct top *t)
 	return passed > 1e-9 ? passed : 1e-9;
 }
 
-static void wait_round(const struct top *t)
-{
-	struct timespec ts = {
-		.tv_sec = t->delay,
-		.tv_nsec = (t->delay - (time_t)t->delay) * 1e9,
-	};
-
-	/* SIGWINCH cuts it short, to be redrawn by what it has */
-	nanosleep(&ts, NULL);
-}
-
 static void put_end(struct top *t)
 {
 	shown_text(&t->out, t->path);
@@ -150,13 +139,14 @@ static int one_round(struct top *t)
 			   stapwatch_error());
 		return -1;
 	}
-	top_rows_sort(&t->rows, t->sort);
+	top_rows_sort(&t->rows, t->keys.sort);
 	if (t->terminal) {
 		if (resized) {
 			resized = 0;
 			ask_size(t);
 		}
-		top_table_terminal(&t->rows, t->lines, t->columns, &t->out);
+		top_table_terminal(&t->rows, t->lines, t->columns,
+				   top_keys_line(&t->keys), &t->out);
 	} else {
 		if (t->rows.round > 1)
 			buf_puts(&t->out, "\n");
@@ -185,16 +175,18 @@ static int run(struct top *t)
 		sigaction(SIGTERM, &act, NULL);
 		ask_size(t);
 		buf_puts(&t->out, "\033[2J");
+		top_keys_begin(&t->keys);
 	}
 	top_rows_make(&t->rows);
 	for (;;) {
 		ended = one_round(t);
 		if (ended || (t->count && t->rows.round == t->count))
 			break;
-		wait_round(t);
-		if (stopped)
+		top_keys_wait(&t->keys);
+		if (stopped || t->keys.stop)
 			break;
 	}
+	top_keys_end(&t->keys);
 	return ended < 0;
 }
 
@@ -223,9 +215,9 @@ static int take_delay(struct top *t, const char *s)
 {
 	char *end;
 
-	t->delay = strtod(s, &end);
+	t->keys.delay = strtod(s, &end);
 	if (((*s < '0' || *s > '9') && *s != '.') || *end ||
-	    !(t->delay >= 0.01 && t->delay <= 86400))
+	    !(t->keys.delay >= 0.01 && t->keys.delay <= 86400))
 		return say("-d wants seconds, from 0.01 to 86400", s);
 	return 0;
 }
@@ -236,7 +228,7 @@ static int take_sort(struct top *t, const char *s)
 
 	for (i = 0; i < sizeof(sort_names) / sizeof(*sort_names); i++) {
 		if (!strcmp(s, sort_names[i])) {
-			t->sort = i;
+			t->keys.sort = i;
 			return 0;
 		}
 	}
@@ -295,7 +287,7 @@ static int read_options(struct top *t, int argc, char **argv)
 
 int cmd_top(int argc, char **argv)
 {
-	struct top t = { .delay = 1, .sort = TOP_BY_NAME };
+	struct top t = { .keys = { .delay = 1, .sort = TOP_BY_NAME } };
 	int status = 1;
 
 	/* how numbers and text are read and compared stays as it is */

@@ -98,8 +98,9 @@ static size_t fitting(int room, int *name)
 }
 
 void top_table_terminal(const struct top_rows *r, unsigned int lines,
-			unsigned int width, struct buf *out)
+			unsigned int width, const char *below, struct buf *out)
 {
+	const size_t around = below ? 3 : 2;
 	struct cells c;
 	size_t i, columns;
 	int name = 8, w;
@@ -117,9 +118,11 @@ void top_table_terminal(const struct top_rows *r, unsigned int lines,
 	buf_puts(out, "\033[?7l\033[H\033[1m");
 	terminal_line(out, titles, name, columns);
 	buf_puts(out, "\033[m");
-	for (i = 0; i < r->nr && i + 2 < lines; i++) {
+	for (i = 0; i < r->nr && i + around < lines; i++) {
 		fill_cells(&r->all[i], &c);
 		terminal_line(out, c.text, name, columns);
 	}
+	if (below)
+		buf_printf(out, "\033[7m%s\033[m\033[K\n", below);
 	buf_puts(out, "\033[J\033[?7h");
 }

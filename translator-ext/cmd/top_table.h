@@ -12,8 +12,9 @@ void top_table_plain(const struct top_rows *r, struct buf *out);
 /**
  * top_table_terminal - drawn over what a terminal shows
  * @lines: that it has, and @width, its columns: what does not fit is left out
+ * @below: a line to be said below it; or NULL
  */
 void top_table_terminal(const struct top_rows *r, unsigned int lines,
-			unsigned int width, struct buf *out);
+			unsigned int width, const char *below, struct buf *out);
 
 #endif
