@@ -57,6 +57,7 @@ static const struct {
 			{ "-n COUNT", "end after so many intervals" },
 			{ "--sort KEY", "by cpu, system, syscalls, latency or switches" },
 			{ "--by KEY", "a row for each thread, process, cgroup or cpu" },
+			{ "--irqs", "interrupts and softirqs of each CPU, by kind" },
 			{ "--why", "what threads waited for, and what took their time" },
 			{ "--json", "print each interval as a JSON object" },
 			{ "-h, --help", "print this" },

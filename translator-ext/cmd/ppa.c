@@ -22,6 +22,7 @@
 #include "base/shown.h"
 #include "cmd/ppa_cgroup.h"
 #include "cmd/ppa_interval.h"
+#include "cmd/ppa_irqs.h"
 #include "cmd/ppa_json.h"
 #include "cmd/ppa_session.h"
 #include "cmd/ppa_table.h"
@@ -54,6 +55,7 @@ struct ppa {
 	enum ppa_sort sort;
 	enum ppa_by by;
 	bool why;
+	bool irqs;
 	bool json;
 
 	char *dir;
@@ -93,11 +95,25 @@ static int take(struct ppa *p)
 	return ok ? 0 : -1;
 }
 
+static void put_irqs(struct ppa *p, bool first)
+{
+	if (p->json) {
+		ppa_irqs_json(&p->in, &p->out);
+		return;
+	}
+	buf_puts(&p->out, p->terminal ? "\033[H\033[J" : first ? "" : "\n");
+	ppa_irqs_table(&p->in, &p->out);
+}
+
 static void put(struct ppa *p, bool first)
 {
 	const bool why = p->why || p->by == PPA_PROCESSES ||
 			 p->by == PPA_CGROUPS;
 
+	if (p->irqs) {
+		put_irqs(p, first);
+		return;
+	}
 	if (p->json) {
 		ppa_json(&p->in, p->by, p->pid, &p->out);
 		return;
@@ -170,7 +186,7 @@ static int run(struct ppa *p)
 
 /* ---- the command */
 
-#define USAGE "there are [-p] PID or -a, -i SECS, -n COUNT, --sort cpu|system|syscalls|latency|switches, --by thread|process|cgroup|cpu, --why and --json"
+#define USAGE "there are [-p] PID or -a, -i SECS, -n COUNT, --sort cpu|system|syscalls|latency|switches, --by thread|process|cgroup|cpu, --why, --irqs and --json"
 
 static int say(const char *what, const char *value)
 {
@@ -237,6 +253,7 @@ static int read_options(struct ppa *p, int argc, char **argv)
 		{ "sort", required_argument, NULL, 's' },
 		{ "by", required_argument, NULL, 'b' },
 		{ "why", no_argument, NULL, 'w' },
+		{ "irqs", no_argument, NULL, 'q' },
 		{ "json", no_argument, NULL, 'j' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -263,6 +280,8 @@ static int read_options(struct ppa *p, int argc, char **argv)
 			rc = take_by(p, optarg);
 		else if (c == 'w')
 			p->why = true;
+		else if (c == 'q')
+			p->irqs = true;
 		else if (c == 'j')
 			p->json = true;
 		else
@@ -282,6 +301,9 @@ static int read_options(struct ppa *p, int argc, char **argv)
 		return say("-p and -a exclude each other", "-a");
 	if (p->by == PPA_CPUS && (p->why || p->pid))
 		return say("--by cpu excludes --why and -p", "cpu");
+	if (p->irqs && (p->by != PPA_THREADS || p->why || p->pid))
+		return say("--irqs is of CPUs; it excludes --by, --why and -p",
+			   "--irqs");
 	if (p->by == PPA_CGROUPS && p->pid)
 		return say("--by cgroup excludes -p", "cgroup");
 	if (argc - optind > 1)

@@ -72,6 +72,12 @@ static void system_file(int look)
 		v[cpu][PPA_SYSMODE] = (100 + look * 300) * MS;
 		v[cpu][PPA_INTERRUPTS] = look * 100 * MS;
 		v[cpu][PPA_TOTALSOFTIRQTIME] = look * 20 * MS;
+		v[cpu][PPA_INTERRUPTCNT] = look * 400;
+		v[cpu][PPA_TMRTSKLTTIME] = look * 12 * MS;
+		v[cpu][PPA_TMRTSKLTCNT] = 3 + look * 60;
+		/* more than there is */
+		if (cpu)
+			v[cpu][PPA_NTWKRXTIME] = look * 100 * MS;
 		v[cpu][PPA_IDLE] = (4800 + look * 1080) * MS;
 		v[cpu][PPA_SYS_SYSCALLCNT] = 10 + look * 2000 * (cpu + 1);
 		v[cpu][PPA_SYS_SCHLATACCUM] = look * MS;

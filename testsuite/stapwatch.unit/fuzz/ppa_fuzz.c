@@ -17,6 +17,7 @@
 #include "base/utf8.h"
 #include "cmd/ppa_interval.h"
 #include "cmd/ppa_cgroup.h"
+#include "cmd/ppa_irqs.h"
 #include "cmd/ppa_json.h"
 #include "cmd/ppa_table.h"
 #include "cmd/ppa_why.h"
@@ -172,6 +173,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ppa_why_table(&p, &out);
 		ppa_process_table(&p, size % 3 ? 0 : 10, &out);
 		ppa_cgroup_table(&p, &out);
+		ppa_irqs_table(&p, &out);
+		ppa_irqs_json(&p, &out);
 		is_text(&out);
 		out.len = 0;
 		ppa_json(&p, size % (PPA_CPUS + 1), size % 5 ? 0 : 10, &out);
