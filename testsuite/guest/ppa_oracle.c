@@ -343,25 +343,16 @@ static void ended(void)
 
 /* ---- a thread that no fork() tells of */
 
-static void ring(void)
+/* The ring's, which has its name from when it first runs on. */
+static long ring_thread(void)
 {
-	struct io_uring_params p = {
-		.flags = IORING_SETUP_SQPOLL, .sq_thread_idle = 5000
-	};
-	long fd = syscall(SYS_io_uring_setup, 4, &p), tid = 0;
-	char comm[64], path[64];
-	uint64_t *v, sum = 0;
-	unsigned int i;
+	char comm[64];
+	long tid = 0;
+	size_t i;
 	glob_t g;
 	FILE *f;
-	int raw;
 
-	if (fd < 0) {
-		printf("ring: %s\n", strerrorname_np(errno));
-		return;
-	}
-	snprintf(path, sizeof(path), "/proc/self/task/*/comm");
-	if (glob(path, 0, NULL, &g))
+	if (glob("/proc/self/task/*/comm", 0, NULL, &g))
 		errx(1, "no threads");
 	for (i = 0; i < g.gl_pathc; i++) {
 		f = fopen(g.gl_pathv[i], "re");
@@ -371,14 +362,16 @@ static void ring(void)
 		if (f)
 			fclose(f);
 	}
-	raw = tid ? open_file(tid, "rawppa") : -1;
-	if (raw < 0) {
-		printf("ring: thread %s, no file\n", tid ? "found" : "lost");
-		return;
-	}
-	/* from its wake-up on it looks for work */
-	syscall(SYS_io_uring_enter, fd, 0, 0, IORING_ENTER_SQ_WAKEUP, NULL, 0);
-	usleep(200000);
+	globfree(&g);
+	return tid;
+}
+
+/* Has the thread run for 20 ms? */
+static bool ring_has_run(int raw)
+{
+	uint64_t *v, sum = 0;
+	unsigned int i;
+
 	if (pread(raw, file.bytes, sizeof(file), 0) < (ssize_t)sizeof(file.h))
 		err(1, "rawppa");
 	for (i = 0; i < file.h.nr_arrays; i++) {
@@ -386,8 +379,34 @@ static void ring(void)
 				 i * file.h.stride);
 		sum += v[PPA_SCHEDACCUM];
 	}
-	/* it has had one of two CPUs, or its share of one */
-	printf("ring: %s\n", sum > file.h.tick_hz / 50 ? "counted" : "no time");
+	return sum > file.h.tick_hz / 50;
+}
+
+static void ring(void)
+{
+	struct io_uring_params p = {
+		.flags = IORING_SETUP_SQPOLL, .sq_thread_idle = 5000
+	};
+	long fd = syscall(SYS_io_uring_setup, 4, &p), tid;
+	int raw, tries;
+	bool ran;
+
+	if (fd < 0) {
+		printf("ring: %s\n", strerrorname_np(errno));
+		return;
+	}
+	for (tries = 0; !(tid = ring_thread()) && tries < 100; tries++)
+		usleep(100000);
+	raw = tid ? open_file(tid, "rawppa") : -1;
+	if (raw < 0) {
+		printf("ring: thread %s, no file\n", tid ? "found" : "lost");
+		return;
+	}
+	/* from its wake-up on it looks for work, on a CPU that others want, too */
+	syscall(SYS_io_uring_enter, fd, 0, 0, IORING_ENTER_SQ_WAKEUP, NULL, 0);
+	for (tries = 0; !(ran = ring_has_run(raw)) && tries < 20; tries++)
+		usleep(200000);
+	printf("ring: %s\n", ran ? "counted" : "no time");
 }
 
 /* ---- what ticks do not see */
