@@ -95,13 +95,19 @@ static int take(struct ppa *p)
 	return ok ? 0 : -1;
 }
 
+/* A table is drawn over the one before, or stands apart from it. */
+static void put_apart(struct ppa *p, bool first)
+{
+	buf_puts(&p->out, p->terminal ? "\033[H\033[J" : first ? "" : "\n");
+}
+
 static void put_irqs(struct ppa *p, bool first)
 {
 	if (p->json) {
 		ppa_irqs_json(&p->in, &p->out);
 		return;
 	}
-	buf_puts(&p->out, p->terminal ? "\033[H\033[J" : first ? "" : "\n");
+	put_apart(p, first);
 	ppa_irqs_table(&p->in, &p->out);
 }
 
@@ -124,7 +130,7 @@ static void put(struct ppa *p, bool first)
 		return;
 	}
 	/* each row is as long as it has causes */
-	buf_puts(&p->out, p->terminal ? "\033[H\033[J" : first ? "" : "\n");
+	put_apart(p, first);
 	if (p->by == PPA_PROCESSES)
 		ppa_process_table(&p->in, p->pid, &p->out);
 	else if (p->by == PPA_CGROUPS)

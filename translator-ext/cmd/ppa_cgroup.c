@@ -108,33 +108,6 @@ static void forget(void)
 	nr_last = 0;
 }
 
-/* Where all of them are. */
-static void look(const struct ppa_process *all, size_t nr)
-{
-	struct seen *now = xmalloc((nr + 1) * sizeof(*now));
-	size_t i;
-
-	for (i = 0; i < nr; i++)
-		now[i] = (struct seen) {
-			all[i].pid, all[i].born, path_of(&all[i])
-		};
-	forget();
-	last = now;
-	nr_last = nr;
-	qsort(last, nr_last, sizeof(*last), by_process);
-}
-
-static void add(struct ppa_cgroup *g, const struct ppa_process *p)
-{
-	size_t i;
-
-	g->processes++;
-	g->threads += p->threads;
-	g->life += p->life;
-	for (i = 0; i < PPA_NR_PARTS; i++)
-		g->parts[i] += p->parts[i];
-}
-
 static int by_path(const void *a, const void *b)
 {
 	const struct ppa_cgroup *x = a, *y = b;
@@ -152,10 +125,21 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
+static void add(struct ppa_cgroup *g, const struct ppa_cgroup *other)
+{
+	size_t i;
+
+	g->processes += other->processes;
+	g->threads += other->threads;
+	g->life += other->life;
+	for (i = 0; i < PPA_NR_PARTS; i++)
+		g->parts[i] += other->parts[i];
+}
+
 /* Of those that have one path, one that has all. */
 static size_t merge(struct ppa_cgroup *all, size_t nr)
 {
-	size_t i, j, k = 0;
+	size_t i, k = 0;
 
 	qsort(all, nr, sizeof(*all), by_path);
 	for (i = 0; i < nr; i++) {
@@ -163,14 +147,24 @@ static size_t merge(struct ppa_cgroup *all, size_t nr)
 			all[k++] = all[i];
 			continue;
 		}
-		all[k - 1].processes += all[i].processes;
-		all[k - 1].threads += all[i].threads;
-		all[k - 1].life += all[i].life;
-		for (j = 0; j < PPA_NR_PARTS; j++)
-			all[k - 1].parts[j] += all[i].parts[j];
+		add(&all[k - 1], &all[i]);
 		free(all[i].path);
 	}
 	return k;
+}
+
+static struct ppa_cgroup cgroup_of(const struct ppa_process *p,
+				   const char *path)
+{
+	struct ppa_cgroup g = {
+		.path = xstrdup(path),
+		.processes = 1,
+		.threads = p->threads,
+		.life = p->life,
+	};
+
+	memcpy(g.parts, p->parts, sizeof(g.parts));
+	return g;
 }
 
 struct ppa_cgroup *ppa_cgroups(const struct ppa_interval *p, size_t *nr,
@@ -180,20 +174,20 @@ struct ppa_cgroup *ppa_cgroups(const struct ppa_interval *p, size_t *nr,
 	struct ppa_process *processes = ppa_all_processes(p, &nr_processes,
 							  withheld);
 	struct ppa_cgroup *all = xmalloc((nr_processes + 1) * sizeof(*all));
+	struct seen *now = xmalloc((nr_processes + 1) * sizeof(*now));
 
-	look(processes, nr_processes);
 	for (i = 0; i < nr_processes; i++) {
-		const struct seen key = {
-			.pid = processes[i].pid, .born = processes[i].born
-		};
-		const struct seen *s = bsearch(&key, last, nr_last,
-					       sizeof(*last), by_process);
+		const struct ppa_process *one = &processes[i];
 
-		all[i] = (struct ppa_cgroup) { .path = xstrdup(s->path) };
-		add(&all[i], &processes[i]);
+		now[i] = (struct seen) { one->pid, one->born, path_of(one) };
+		all[i] = cgroup_of(one, now[i].path);
 	}
+	forget();
+	last = now;
+	nr_last = nr_processes;
+	qsort(last, nr_last, sizeof(*last), by_process);
 	free(processes);
-	*nr = merge(all, i);
+	*nr = merge(all, nr_processes);
 	qsort(all, *nr, sizeof(*all), by_time);
 	return all;
 }

@@ -222,8 +222,7 @@ void ppa_snapshot_free(struct ppa_snapshot *s)
 	*s = (struct ppa_snapshot) { 0 };
 }
 
-char *ppa_thread_name(const struct ppa_thread *t)
+char *ppa_name(const char *comm)
 {
-	/* it has no end if it is as long as can be */
-	return xstrndup(t->comm, strnlen(t->comm, sizeof(t->comm)));
+	return xstrndup(comm, strnlen(comm, PPA_COMM));
 }

@@ -49,7 +49,9 @@ void ppa_snapshot_free(struct ppa_snapshot *s);
  */
 int ppa_by_identity(const void *a, const void *b);
 
-/** ppa_thread_name - its name, to be freed */
-char *ppa_thread_name(const struct ppa_thread *t);
+#define PPA_COMM sizeof((struct ppa_thread) { 0 }.comm)
+
+/** ppa_name - a name of PPA_COMM bytes, which may have no end; to be freed */
+char *ppa_name(const char *comm);
 
 #endif

@@ -35,8 +35,7 @@ static void put_fields(const struct ppa_interval *p, const struct field *f,
 
 static void put_name(struct buf *out, const char *comm)
 {
-	/* it has no end if it is as long as can be */
-	char *name = xstrndup(comm, strnlen(comm, 16));
+	char *name = ppa_name(comm);
 
 	json_string(out, name);
 	free(name);

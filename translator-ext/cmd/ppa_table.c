@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/bar.h"
-#include "base/shown.h"
+#include "cmd/ppa_why.h"
 
 struct drawing {
 	const struct ppa_interval *of;
@@ -16,19 +16,6 @@ struct drawing {
 	bool utf8;
 	struct buf *out;
 };
-
-#define NAME_WIDTH 15
-
-static void put_name(struct buf *out, const struct ppa_thread *t)
-{
-	char *name = ppa_thread_name(t);
-	struct buf shown = { 0 };
-
-	shown_text(&shown, name);
-	shown_pad(out, shown.s ?: "", -NAME_WIDTH);
-	free(shown.s);
-	free(name);
-}
 
 /* From below 10 us to a second and more, one character each. */
 static void put_bars(struct drawing *p, const struct ppa_thread *t)
@@ -76,7 +63,7 @@ static void show_thread(struct drawing *p, const struct ppa_thread *t)
 	const uint64_t *v = t->values;
 
 	buf_printf(p->out, "%7u ", t->tid);
-	put_name(p->out, t);
+	ppa_put_name(t->comm, p->out);
 	buf_printf(p->out, " %9.1f %9.1f %8.1f %9" PRIu64 " %7" PRIu64
 		   " %7" PRIu64 " %7" PRIu64 " %9.1f %9.1f ",
 		   ppa_us(p->of, v[PPA_SCHEDACCUM] - v[PPA_SCACCUM]) / 1000,
@@ -97,7 +84,7 @@ static void show_others(struct drawing *p)
 	const struct ppa_others *o = &p->of->others;
 
 	buf_printf(p->out, "%7s %-*s %9.1f %9.1f %8s %9" PRIu64 "%s", "-",
-		   NAME_WIDTH, "[others]", ppa_us(p->of, o->user) / 1000,
+		   PPA_NAME_WIDTH, "[others]", ppa_us(p->of, o->user) / 1000,
 		   ppa_us(p->of, o->system) / 1000, "-", o->syscalls, eol(p));
 }
 

@@ -8,8 +8,6 @@
 
 #include "base/shown.h"
 
-#define NAME_WIDTH 15
-
 static const char *const part_names[PPA_NR_PARTS] = {
 	[PPA_PART_USER] = "user",
 	[PPA_PART_SYSTEM] = "system",
@@ -223,13 +221,13 @@ struct ppa_process *ppa_all_processes(const struct ppa_interval *p, size_t *nr,
 
 /* ---- tables */
 
-static void put_name(struct buf *out, const char *comm)
+void ppa_put_name(const char *comm, struct buf *out)
 {
-	char *name = xstrndup(comm, strnlen(comm, 16));
+	char *name = ppa_name(comm);
 	struct buf shown = { 0 };
 
 	shown_text(&shown, name);
-	shown_pad(out, shown.s ?: "", -NAME_WIDTH);
+	shown_pad(out, shown.s ?: "", -PPA_NAME_WIDTH);
 	free(shown.s);
 	free(name);
 }
@@ -288,14 +286,14 @@ void ppa_why_table(const struct ppa_interval *p, struct buf *out)
 {
 	size_t i;
 
-	buf_printf(out, "%7s %-*s %10s %6s %6s  %s\n", "TID", NAME_WIDTH,
+	buf_printf(out, "%7s %-*s %10s %6s %6s  %s\n", "TID", PPA_NAME_WIDTH,
 		   "NAME", "LIFEms", "CPU%", "READY%",
 		   "BLOCKED (TIMES, LONGEST EVER)");
 	for (i = 0; i < p->nr_rows; i++) {
 		const struct ppa_thread *t = &p->rows[i];
 
 		buf_printf(out, "%7u ", t->tid);
-		put_name(out, t->comm);
+		ppa_put_name(t->comm, out);
 		ppa_put_life(p, t->parts, t->life, t, NULL, out);
 	}
 }
@@ -306,11 +304,11 @@ void ppa_process_table(const struct ppa_interval *p, uint64_t pid,
 	size_t nr, withheld, i;
 	struct ppa_process *all = ppa_processes(p, pid, &nr, &withheld);
 
-	buf_printf(out, "%7s %-*s %7s %10s %6s %6s  %s\n", "PID", NAME_WIDTH,
+	buf_printf(out, "%7s %-*s %7s %10s %6s %6s  %s\n", "PID", PPA_NAME_WIDTH,
 		   "NAME", "THREADS", "LIFEms", "CPU%", "READY%", "BLOCKED");
 	for (i = 0; i < nr; i++) {
 		buf_printf(out, "%7u ", all[i].pid);
-		put_name(out, all[i].comm);
+		ppa_put_name(all[i].comm, out);
 		buf_printf(out, " %7zu", all[i].threads);
 		ppa_put_life(p, all[i].parts, all[i].life, NULL, NULL, out);
 	}

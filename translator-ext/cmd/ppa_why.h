@@ -11,7 +11,7 @@
 struct ppa_process {
 	uint32_t pid;
 	uint64_t born;		/* of its first thread; 0: that is not known */
-	char comm[16];
+	char comm[PPA_COMM];
 	size_t threads;		/* that are there */
 	uint64_t life;		/* ticks, of all its threads */
 	uint64_t parts[PPA_NR_PARTS];
@@ -46,6 +46,11 @@ struct ppa_process *ppa_all_processes(const struct ppa_interval *p, size_t *nr,
 
 /** ppa_on_cpus - of parts, those on CPUs */
 uint64_t ppa_on_cpus(const uint64_t *parts);
+
+#define PPA_NAME_WIDTH 15
+
+/** ppa_put_name - a name, in that many columns */
+void ppa_put_name(const char *comm, struct buf *out);
 
 /**
  * ppa_put_life - the end of a row: how long the life is, what of it was on CPUs and
