@@ -121,19 +121,27 @@ with_headers() {
 	((${#CHROOT_PARTS[@]} == 0)) || (cd "$TREE/testsuite" && grep -l /lib/modules "${CHROOT_PARTS[@]}")
 }
 
-# The sets that parts have planned, by what guest each wants.
+# The sets that parts have planned, by what guest each wants. A guest that is full is followed by another: the longest one
+# must not be what all others wait for, nor wait for all of its modules before it begins.
+FULL_GUEST=40
+
 group_sets() {
-	local dir key jobs weight
+	local dir wanted key jobs weight n
 	while read -r dir; do
-		key=$(awk '/^--timeout$/ { getline; next } { print }' "$dir/options" | tr '\n' ' ')
-		key=${key% }
-		[[ ! -f $dir/alone ]] || key+=" $dir"
-		GROUP_SETS[$key]=${GROUP_SETS[$key]:-}$dir$'\n'
+		wanted=$(awk '/^--timeout$/ { getline; next } { print }' "$dir/options" | tr '\n' ' ')
+		[[ ! -f $dir/alone ]] || wanted+=" $dir"
 		jobs=$(find "$dir" -mindepth 2 -maxdepth 2 -name put | wc -l)
-		weight=1
-		[[ $key != *--icount* ]] || weight=2
-		[[ $key != *debug* && $key != *k?san* ]] || weight=4
-		GROUP_WEIGHT[$key]=$((${GROUP_WEIGHT[$key]:-0} + jobs * weight))
+		weight=$jobs
+		[[ $wanted != *--icount* ]] || weight=$((jobs * 2))
+		[[ $wanted != *debug* && $wanted != *k?san* ]] || weight=$((jobs * 4))
+		n=0
+		key="$wanted $n"
+		while ((${GROUP_WEIGHT[$key]:-0} > 0 && ${GROUP_WEIGHT[$key]:-0} + weight > FULL_GUEST)); do
+			n=$((n + 1))
+			key="$wanted $n"
+		done
+		GROUP_SETS[$key]=${GROUP_SETS[$key]:-}$dir$'\n'
+		GROUP_WEIGHT[$key]=$((${GROUP_WEIGHT[$key]:-0} + weight))
 	done < <(cat "$OUT"/*/tmp/plan 2>/dev/null)
 }
 
