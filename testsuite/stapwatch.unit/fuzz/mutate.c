@@ -3,10 +3,11 @@
  * usage: mutate COUNT SEED FILE...
  * COUNT inputs, each one of the files with a few mutations, go through
  * LLVMFuzzerTestOneInput(); the files themselves go first.  The same seed gives
- * the same inputs anywhere.  The one at work is in ./mutant when the program
- * dies; one that takes ten seconds is a hang.
+ * the same inputs anywhere.  The one at work is written to ./mutant when a sanitizer,
+ * abort() or the alarm ends the program; one that takes ten seconds is a hang.
  */
 #include <ctype.h>
+#include <sanitizer/common_interface_defs.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -149,6 +150,20 @@ static void mutate(void)
 	}
 }
 
+static void write_mutant(void)
+{
+	FILE *f = fopen("mutant", "w");
+
+	if (!f || fwrite(now.s, 1, now.len, f) != now.len || fclose(f))
+		perror("mutant");
+}
+
+static void on_abort(int sig)
+{
+	(void)sig;
+	write_mutant();
+}
+
 static void on_alarm(int sig)
 {
 	static const char said[] = "mutate: it hangs\n";
@@ -161,21 +176,22 @@ static void on_alarm(int sig)
 
 static void run_now(void)
 {
-	FILE *f = fopen("mutant", "w");
-
-	if (!f || fwrite(now.s, 1, now.len, f) != now.len || fclose(f)) {
-		perror("mutant");
-		exit(1);
-	}
-	alarm(10);
 	/* of its own size, so that a sanitizer sees the end */
 	uint8_t *exact = malloc(now.len);
 
+	alarm(10);
 	if (now.len)
 		memcpy(exact, now.s, now.len);
 	LLVMFuzzerTestOneInput(exact, now.len);
 	free(exact);
 	alarm(0);
+}
+
+/* A text has room for the longest: what it holds is copied, no more. */
+static void begin_with(const struct text *t)
+{
+	memcpy(now.s, t->s, t->len);
+	now.len = t->len;
 }
 
 int main(int argc, char **argv)
@@ -196,19 +212,20 @@ int main(int argc, char **argv)
 		if (read_text(argv[3 + i], &files[i]))
 			return 1;
 	signal(SIGALRM, on_alarm);
+	signal(SIGABRT, on_abort);
+	__sanitizer_set_death_callback(write_mutant);
 	for (i = 0; i < (unsigned long)nr_files; i++) {
-		now = files[i];
+		begin_with(&files[i]);
 		run_now();
 	}
 	for (i = 0; i < count; i++) {
-		now = files[draw(nr_files)];
+		begin_with(&files[draw(nr_files)]);
 		n = 1 + draw(12);
 		for (k = 0; k < n; k++)
 			mutate();
 		run_now();
 	}
 	free(files);
-	unlink("mutant");
 	printf("%lu inputs\n", count);
 	return 0;
 }
