@@ -6,12 +6,16 @@
  *			of thirty() and 40 of forty(); each thread does that
  *	shares storm N	N processes that map, exec, fork and exit
  *	shares first CPU N	on that CPU, before nearly all else
+ *	shares maps FILE N	maps the file's first page N times, as code; says
+ *			"mapped"; waits to be killed
  *
  * Prints where each function begins, for who looks at samples: "function NAME
  * ADDRESS", in the order of addresses, and "pid N".  Compile with frame pointers,
  * or for WITHOUT_FRAMES without, and without reordering.
  */
 #define _GNU_SOURCE
+#include <err.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -97,6 +101,19 @@ static void storm(const char *self, int n)
 	}
 }
 
+static void maps(const char *path, int n)
+{
+	int fd = open(path, O_RDONLY);
+
+	while (n--)
+		if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) ==
+		    MAP_FAILED)
+			err(1, "%s", path);
+	puts("mapped");
+	fflush(stdout);
+	pause();
+}
+
 static void first(int cpu)
 {
 	struct sched_param p = { .sched_priority = 50 };
@@ -116,6 +133,10 @@ int main(int argc, char **argv)
 
 	if (argc > 2 && !strcmp(argv[1], "storm")) {
 		storm(argv[0], n);
+		return 0;
+	}
+	if (argc > 3 && !strcmp(argv[1], "maps")) {
+		maps(argv[2], atoi(argv[3]));
 		return 0;
 	}
 	if (argc > 3 && !strcmp(argv[1], "first")) {
