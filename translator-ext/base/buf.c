@@ -91,7 +91,10 @@ void buf_stap_string(struct buf *b, const char *s)
 	for (; *s; s++) {
 		if (*s == '"' || *s == '\\')
 			buf_puts(b, "\\");
-		buf_add(b, isprint((unsigned char)*s) ? s : "?", 1);
+		if (isprint((unsigned char)*s))
+			buf_add(b, s, 1);
+		else
+			buf_printf(b, "\\%03o", (unsigned char)*s);
 	}
 	buf_puts(b, "\"");
 }

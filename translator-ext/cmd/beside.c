@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,12 +58,17 @@ static int take(struct session *s, int fd, int rc)
 	return rc;
 }
 
-static void become_stap(const struct beside *with, char *path, char *fifo)
+static void become_stap(const struct beside *with, char *path, char *fifo,
+			pid_t parent)
 {
 	const char *tapsets = run_tapsets();
 	char **argv;
 	int n = 0, i;
 
+	/* a stap that outlived us would stay for good, and its module */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(RUN_CANNOT);
 	for (i = 0; with->args[i]; i++)
 		;
 	argv = xmalloc((i + 8) * sizeof(*argv));
@@ -87,6 +93,7 @@ static void become_stap(const struct beside *with, char *path, char *fifo)
 static int follow(struct session *s, int fd, pid_t child)
 {
 	struct pollfd wanted = { .fd = fd, .events = POLLIN };
+	bool told = false;
 	int status, rc = 0;
 
 	for (;;) {
@@ -96,8 +103,10 @@ static int follow(struct session *s, int fd, pid_t child)
 		}
 		poll(&wanted, 1, 50);
 		rc = take(s, fd, rc);
-		if (rc)
+		/* once: stap gives up, and leaves things behind, at the third */
+		if (rc && !told)
 			kill(child, SIGINT);
+		told |= rc;
 		if (waitpid(child, &status, WNOHANG) == child)
 			break;
 	}
@@ -115,10 +124,11 @@ static int run(struct session *s, const char *dir)
 {
 	const char *who = s->with->who;
 	struct sigaction act = { .sa_handler = on_signal };
+	struct sigaction plain = { .sa_handler = SIG_DFL };
+	pid_t child, self = getpid();
 	char *path = find_our_stap();
 	struct buf fifo = { 0 };
 	int fd = -1, status = 1;
-	pid_t child;
 
 	buf_printf(&fifo, "%s/out", dir);
 	if (path && !mkfifo(fifo.s, 0600))
@@ -130,10 +140,13 @@ static int run(struct session *s, const char *dir)
 	if (fd >= 0) {
 		sigaction(SIGINT, &act, NULL);
 		sigaction(SIGTERM, &act, NULL);
+		sigaction(SIGHUP, &act, NULL);
+		/* where children are ignored, there is none to wait for */
+		sigaction(SIGCHLD, &plain, NULL);
 		fflush(NULL);
 		child = fork();
 		if (!child)
-			become_stap(s->with, path, fifo.s);
+			become_stap(s->with, path, fifo.s, self);
 		if (child > 0)
 			status = follow(s, fd, child);
 		else

@@ -92,11 +92,14 @@ static bool wait_for(const char *dir, const volatile sig_atomic_t *stopped)
 
 static char *start_own(const volatile sig_atomic_t *stopped)
 {
+	struct sigaction plain = { .sa_handler = SIG_DFL };
 	char *path = find_our_stap(), *dir;
 	char module[32];
 
 	if (!path)
 		return NULL;
+	/* where children are ignored, there is none to wait for */
+	sigaction(SIGCHLD, &plain, NULL);
 	snprintf(module, sizeof(module), "stapwatch_ppa_%d", getpid());
 	dir = dir_of(module);
 	fflush(NULL);

@@ -179,6 +179,21 @@ static void json_tests(void)
 	test_json("JSON: no UTF-8", "\xc3(\xff", "\"\\u00c3(\\u00ff\"");
 }
 
+static void test_stap(const char *name, const char *text, const char *should)
+{
+	struct buf out = { 0 };
+
+	buf_stap_string(&out, text);
+	test_text(name, &out, should);
+}
+
+static void stap_tests(void)
+{
+	test_stap("script: what has a meaning", "a\"b\\", "\"a\\\"b\\\\\"");
+	test_stap("script: UTF-8, with a digit behind", "é1", "\"\\303\\2511\"");
+	test_stap("script: C0", "\n", "\"\\012\"");
+}
+
 int main(void)
 {
 	utf8_tests();
@@ -191,5 +206,6 @@ int main(void)
 		printf("UNSUPPORTED: C.UTF-8: this system has no such locale\n");
 	pad_tests();
 	json_tests();
+	stap_tests();
 	return !!test_failures;
 }
