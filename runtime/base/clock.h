@@ -5,7 +5,7 @@
  *   sw_tsc()		any context, NMI included; no lock, no loop
  *   sw_clock_ns()	the same (a latched copy of the timekeeper: it does not
  *			wait for an update that it interrupted)
- *   sw_tsc_is_global(), sw_tsc_hz(), sw_tsc_to_ns()	any context
+ *   sw_tsc_is_global(), sw_tsc_hz(), sw_tsc_to_ns(), sw_ns_to_ticks()	any context
  */
 #ifndef STAPWATCH_BASE_CLOCK_H
 #define STAPWATCH_BASE_CLOCK_H
@@ -80,6 +80,23 @@ static inline u64 sw_tsc_to_ns(u64 ticks)
 	u64 hz = sw_tsc_hz();
 
 	return hz ? mul_u64_u64_div_u64(ticks, NSEC_PER_SEC, hz) : 0;
+}
+
+/**
+ * sw_ns_to_ticks - nanoseconds in ticks of a counter
+ * @hz: its ticks a second, less than 18 GHz
+ *
+ * For times that users give: what does not fit into 63 bits is S64_MAX, where a division
+ * of 128 bits would trap.
+ */
+static inline u64 sw_ns_to_ticks(u64 ns, u64 hz)
+{
+	u64 seconds, rest;
+
+	seconds = div64_u64_rem(ns, NSEC_PER_SEC, &rest);
+	if (hz && seconds > (u64)S64_MAX / hz - 1)
+		return S64_MAX;
+	return seconds * hz + div64_u64(rest * hz, NSEC_PER_SEC);
 }
 
 /**

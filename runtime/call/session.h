@@ -406,7 +406,10 @@ static int sw_call_begin(struct sw_call *call)
 
 	snprintf(labels, sizeof(labels), "function=\"%s\"", call->name);
 	rc = sw_call_hists_make(&call->hists, labels, &name);
-	if (rc)
+	if (rc == -EINVAL)
+		_stp_error("stapwatch: calls of %s cannot be recorded: with the event's its name has more than %d characters\n",
+			   call->name, SW_CTR_NAME - 1);
+	else if (rc)
 		_stp_error("stapwatch: the map has no room for the histogram %s; -G stathist_max=N makes more (now %u)\n",
 			   name.s, sw_store.hists);
 	return rc;

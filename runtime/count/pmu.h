@@ -136,7 +136,10 @@ static __always_inline bool sw_slot_is_tsc(unsigned int slot)
 /* What a counter stood at when it was last brought up to date. */
 static u64 sw_last(const struct sw_counter *k)
 {
-	return k->before + (k->event ? local64_read(&k->event->count) : 0);
+	/* another CPU's may be shut meanwhile: who reads it looks at its gate after */
+	struct perf_event *e = READ_ONCE(k->event);
+
+	return READ_ONCE(k->before) + (e ? local64_read(&e->count) : 0);
 }
 
 static noinline s64 sw_now_off_pmu(const struct sw_counter *k)

@@ -363,8 +363,11 @@ static bool ppa_thread_fill(struct ppa_rec *r, struct ppa_thread *t)
 	if (!t->tgid)
 		return false;
 	got = ppa_file_read(tid);
-	if (IS_ERR(got))
+	if (IS_ERR(got)) {
+		if (PTR_ERR(got) == -EAGAIN)
+			atomic_long_inc(&ppa.unread);
 		return false;
+	}
 	ppa_thread_put(t, got);
 	ppa_gone_put(r, t);
 	kvfree(got);

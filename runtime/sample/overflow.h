@@ -317,7 +317,7 @@ static u64 __maybe_unused sw_profile_samples_off(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += per_cpu(sw_samples_off, cpu);
+		sum += READ_ONCE(per_cpu(sw_samples_off, cpu));
 	return sum;
 }
 

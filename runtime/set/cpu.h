@@ -67,7 +67,7 @@ struct sw_set_cpu {
 	u64 active[SW_MAX_SETS];
 	u64 runs[SW_MAX_SETS];
 	u64 merged;		/* by how many requests another one was undone */
-	u32 lost;		/* bit per slot that has missed its set's time */
+	atomic_t lost;		/* bit per slot that has missed its set's time */
 	u64 count[SW_MAX_SLOTS];	/* when the session was over */
 };
 
@@ -129,9 +129,9 @@ static s64 sw_set_sum(int cpu, size_t at)
 		if (seq & 1)
 			continue;
 		v = READ_ONCE(*what);
-		if (p->began && what == sw_set_whose(p, c))
+		if (READ_ONCE(p->began) && what == sw_set_whose(p, c))
 			v += sw_set_since(READ_ONCE(p->last), sw_clock_ns());
-		if (p->began && what == &p->session)
+		if (READ_ONCE(p->began) && what == &p->session)
 			v += sw_set_since(READ_ONCE(p->since), sw_clock_ns());
 		/* the other side of that */
 		smp_rmb();
@@ -162,7 +162,7 @@ static s64 __maybe_unused sw_set_count_on(int cpu, unsigned int slot)
 
 	if (slot >= SW_MAX_SLOTS)
 		return SW_MISSING;
-	if (READ_ONCE(p->lost) & (1U << slot)) {
+	if (atomic_read(&p->lost) & (1U << slot)) {
 		sw_withheld(stopped);
 		return SW_NONE;
 	}
@@ -170,7 +170,7 @@ static s64 __maybe_unused sw_set_count_on(int cpu, unsigned int slot)
 	/* the session is over */
 	if (!k)
 		return p->count[slot];
-	if (cpu == raw_smp_processor_id() && !k->shut)
+	if (cpu == raw_smp_processor_id() && !READ_ONCE(k->shut))
 		return sw_read_cpu(slot);
 	for (i = 0; i < SW_GATE_TRIES; i++) {
 		/* as above */

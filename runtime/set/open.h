@@ -57,7 +57,7 @@ static void sw_set_forget(unsigned int set)
 		p->runs[set] = 0;
 		p->deleted += p->active[set];
 		p->active[set] = 0;
-		p->lost &= ~slots;
+		atomic_andnot(slots, &p->lost);
 	}
 	atomic_andnot(1U << set, &sw_pmu.sets_stopped);
 }
@@ -79,7 +79,8 @@ static void sw_set_close(unsigned int set)
 static int (*sw_set_refused)(unsigned int set, unsigned int i, int rc);
 
 /*
- * Open the counters of a set.
+ * Open the counters of a set that was declared.  A handler that deletes it meanwhile
+ * leaves it to sw_sets_close_left(), for which it asks.
  * Return: 0; or what sw_set_refused() has returned for an event that cannot be had.
  */
 static int sw_set_open(unsigned int set)
@@ -88,6 +89,8 @@ static int sw_set_open(unsigned int set)
 	unsigned int i;
 	int rc;
 
+	if (!sw_set_move(set, SW_SET_DECLARED, SW_SET_OPENING))
+		return 0;
 	for (i = 0; i < s->nr; i++) {
 		rc = sw_pmu_open(s->event[i], false, set);
 		if (rc >= 0) {
@@ -100,8 +103,8 @@ static int sw_set_open(unsigned int set)
 			return rc;
 		}
 	}
-	/* with sw_set_state() */
-	smp_store_release(&s->state, SW_SET_OPEN);
+	/* orders like the release that sw_set_state() goes with */
+	sw_set_move(set, SW_SET_OPENING, SW_SET_OPEN);
 	return 0;
 }
 
@@ -372,7 +375,7 @@ static void sw_sets_report(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		merged += per_cpu_ptr(sw_set_cpus, cpu)->merged;
+		merged += READ_ONCE(per_cpu_ptr(sw_set_cpus, cpu)->merged);
 	if (merged)
 		_stp_warn("stapwatch: turns of sets that were asked for and never came: %llu; others were asked for before the CPU had switched\n",
 			  merged);

@@ -43,6 +43,7 @@ enum sw_set_state {
 	SW_SET_NONE,
 	SW_SET_CLAIMED,
 	SW_SET_DECLARED,
+	SW_SET_OPENING,
 	SW_SET_OPEN,
 	SW_SET_LEAVING,
 };
@@ -93,7 +94,8 @@ static unsigned int sw_set_find(const char *name)
 
 	for (set = 1; set < SW_MAX_SETS; set++) {
 		state = sw_set_state(set);
-		if ((state == SW_SET_DECLARED || state == SW_SET_OPEN) &&
+		if ((state == SW_SET_DECLARED || state == SW_SET_OPENING ||
+		     state == SW_SET_OPEN) &&
 		    !strcmp(sw_sets.of[set].name, name))
 			return set;
 	}
@@ -270,8 +272,12 @@ static bool sw_set_delete(const char *name)
 
 	if (!set)
 		return false;
-	/* before its counters were opened there is nothing to be closed */
+	/*
+	 * In the order in which they come: so none is missed.  Before its counters are
+	 * opened there is nothing to be closed.
+	 */
 	if (!sw_set_move(set, SW_SET_DECLARED, SW_SET_NONE) &&
+	    !sw_set_move(set, SW_SET_OPENING, SW_SET_LEAVING) &&
 	    !sw_set_move(set, SW_SET_OPEN, SW_SET_LEAVING))
 		return false;
 	WRITE_ONCE(sw_sets.asked, true);

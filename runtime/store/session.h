@@ -158,6 +158,9 @@ static void sw_store_end(void)
 	sw_store_free();
 }
 
+/* A map that is too large is refused; no program dies to make room for it. */
+#define SW_STORE_GFP (GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
 static int sw_store_pages(unsigned int extents)
 {
 	struct page *page;
@@ -166,14 +169,14 @@ static int sw_store_pages(unsigned int extents)
 
 	sw_store.nr_pages = 1 + (unsigned long)extents * nr_cpu_ids;
 	sw_store.pages = kvcalloc(sw_store.nr_pages, sizeof(*sw_store.pages),
-				  GFP_KERNEL);
+				  SW_STORE_GFP);
 	if (!sw_store.pages)
 		return -ENOMEM;
 	for (i = 0; i < sw_store.nr_pages; i++) {
 		cpu = i ? (i - 1) % nr_cpu_ids : 0;
 		page = alloc_pages_node(cpu_possible(cpu) ? cpu_to_node(cpu)
 							  : NUMA_NO_NODE,
-					GFP_KERNEL | __GFP_ZERO, 0);
+					SW_STORE_GFP | __GFP_ZERO, 0);
 		if (!page)
 			return -ENOMEM;
 		sw_store.pages[i] = page;

@@ -144,10 +144,10 @@ sw_target_find(unsigned int kind, pid_t pid, const char *path,
 	for (t = sw_watch.targets; t < sw_watch.targets + SW_MAX_TARGETS; t++) {
 		unsigned int state = READ_ONCE(t->state);
 
-		if (state < from || state > to || t->kind != kind ||
-		    (path ? strcmp(t->path, path) : t->pid != pid))
+		if (state < from || state > to || READ_ONCE(t->kind) != kind ||
+		    (path ? strcmp(t->path, path) : READ_ONCE(t->pid) != pid))
 			continue;
-		if (!found || t->order > found->order)
+		if (!found || READ_ONCE(t->order) > READ_ONCE(found->order))
 			found = t;
 	}
 	return found;
@@ -177,10 +177,10 @@ sw_target_declare(unsigned int kind, pid_t pid, const char *path)
 	WRITE_ONCE(free->order, 0);
 	smp_wmb();
 	WRITE_ONCE(free->state, SW_TARGET_DECLARED);
-	free->kind = kind;
+	WRITE_ONCE(free->kind, kind);
 	free->filled = false;
 	free->members = 0;
-	free->pid = pid;
+	WRITE_ONCE(free->pid, pid);
 	free->cgroup = NULL;
 	strscpy(free->path, path ?: "", sizeof(free->path));
 	smp_wmb();

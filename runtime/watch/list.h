@@ -19,11 +19,14 @@
 #include "base/compat.h"
 #include "count/cpu.h"
 #include "watch/state.h"
+#include <linux/hash.h>
+#include <linux/log2.h>
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
 struct sw_dead {
+	u64 before;		/* who came before it, of its tid's hash; from 1 on, or 0 */
 	u32 seq;		/* odd: it changes */
 	u32 holed;		/* bit per slot */
 	pid_t tid;
@@ -35,6 +38,8 @@ struct sw_dead {
 
 static struct {
 	char *mem;
+	u64 *heads;		/* by a tid's hash, who came last; as before */
+	unsigned int bits;	/* of such a hash */
 	unsigned int bytes;	/* of each */
 	int max;
 	u64 put;		/* so many came, the last of which are here */
@@ -65,13 +70,16 @@ static void sw_list_put(struct task_struct *task, const struct sw_watched *w,
 			bool alive)
 {
 	struct sw_dead *d;
+	u64 *head;
 
 	if (!sw_list.mem)
 		return;
+	head = &sw_list.heads[hash_32(task->pid, sw_list.bits)];
 	d = sw_list_slot(sw_list.put);
 	WRITE_ONCE(d->seq, d->seq + 1);
 	/* with the second smp_rmb() of sw_list_read() */
 	smp_wmb();
+	WRITE_ONCE(d->before, *head);
 	d->holed = w->holed;
 	d->tid = task->pid;
 	d->pid = task->tgid;
@@ -83,6 +91,8 @@ static void sw_list_put(struct task_struct *task, const struct sw_watched *w,
 	smp_wmb();
 	WRITE_ONCE(d->seq, d->seq + 1);
 	WRITE_ONCE(sw_list.put, sw_list.put + 1);
+	/* with sw_list_find(), whose first look is at the whole of it */
+	smp_store_release(head, sw_list.put);
 }
 
 /* One of the list, and one count of it, or none where SLOT is too large. */
@@ -133,23 +143,33 @@ static bool sw_list_at(s64 n, unsigned int slot, struct sw_dead_view *v)
 
 /**
  * sw_list_find - the last thread of that number that has ended
- * Context: any; it looks at no more than the list holds.
+ * Context: any; it looks at those of the tid's hash, and at no more than the list holds.
  */
 static bool
 sw_list_find(pid_t tid, unsigned int slot, struct sw_dead_view *v)
 {
-	u64 put = READ_ONCE(sw_list.put);
-	int n = sw_list_count();
+	u64 nr, before, put = READ_ONCE(sw_list.put);
+	const struct sw_dead *d;
 
-	while (n--)
-		if (READ_ONCE(sw_list_slot(--put)->tid) == tid &&
-		    sw_list_read(sw_list_slot(put), slot, v) && v->tid == tid)
+	if (!sw_list.mem)
+		return false;
+	nr = smp_load_acquire(&sw_list.heads[hash_32(tid, sw_list.bits)]);
+	for (; nr && put < nr + sw_list.max; nr = before) {
+		d = sw_list_slot(nr - 1);
+		before = READ_ONCE(d->before);
+		if (READ_ONCE(d->tid) == tid && sw_list_read(d, slot, v) &&
+		    v->tid == tid)
 			return true;
+		/* another one has taken its place, and so the way ends here */
+		if (before >= nr)
+			return false;
+	}
 	return false;
 }
 
 static void sw_list_stop(void)
 {
+	vfree(sw_list.heads);
 	vfree(sw_list.mem);
 	memset(&sw_list, 0, sizeof(sw_list));
 }
@@ -161,8 +181,13 @@ static int sw_list_start(int max, unsigned int slots)
 			      sizeof(u64));
 	sw_list.max = max;
 	sw_list.put = 0;
+	sw_list.bits = max > 2 ? ilog2(max) : 1;
+	sw_list.heads = vzalloc(sizeof(*sw_list.heads) << sw_list.bits);
 	sw_list.mem = vzalloc((size_t)max * sw_list.bytes);
-	return sw_list.mem ? 0 : -ENOMEM;
+	if (sw_list.mem && sw_list.heads)
+		return 0;
+	sw_list_stop();
+	return -ENOMEM;
 }
 
 #endif
