@@ -67,7 +67,8 @@ struct sw_trace_head {
 	uint64_t realtime;		/* ns since 1970, at r.time */
 	uint64_t stext;			/* address of _stext; 0: not known */
 	uint8_t build_id[SW_TRACE_BUILD_ID]; /* the kernel's; 0: not known */
-	uint32_t pad2;
+	uint32_t made_by;		/* stapwatch's version: major << 16 |
+					   minor << 8 | patch; 0: not known */
 	char release[];			/* the kernel's */
 };
 

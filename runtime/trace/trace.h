@@ -23,6 +23,7 @@
 
 #include "base/clock.h"
 #include "base/session.h"
+#include "base/version.h"
 #include "trace/abi.h"
 #include "trace/buildid.h"
 #include "trace/ring.h"
@@ -246,6 +247,7 @@ static void sw_trace_put_head(void)
 		.nr_cpus = nr_cpu_ids,
 		.realtime = ktime_get_real_fast_ns(),
 		.stext = kallsyms_lookup_name("_stext"),
+		.made_by = SW_VERSION,
 	};
 
 	const void *notes = (void *)kallsyms_lookup_name("__start_notes");

@@ -202,9 +202,10 @@ static void print_record(const struct sw_trace_record *r)
 
 	switch (r->type) {
 	case SW_TRACE_HEAD:
-		printf("head version %u size %u page %u stext %d build %d release %s\n",
+		printf("head version %u size %u page %u stext %d build %d by %x release %s\n",
 		       h->version, h->size, h->page_size, !!h->stext,
-		       !!h->build_id[0], (const char *)h + h->size);
+		       !!h->build_id[0], h->made_by,
+		       (const char *)h + h->size);
 		break;
 	case SW_TRACE_EVENT:
 		printf("event %u %s every %" PRIu64 " flags %u\n", e->event,

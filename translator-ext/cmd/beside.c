@@ -17,7 +17,8 @@
 #include "base/buf.h"
 #include "base/shown.h"
 #include "stap/find.h"
-#include "stap/run.h"
+#include "stap/status.h"
+#include "stap/tapsets.h"
 
 struct session {
 	const struct beside *with;
@@ -61,7 +62,7 @@ static int take(struct session *s, int fd, int rc)
 static void become_stap(const struct beside *with, char *path, char *fifo,
 			pid_t parent)
 {
-	const char *tapsets = run_tapsets();
+	const char *tapsets = tapsets_option();
 	char **argv;
 	int n = 0, i;
 

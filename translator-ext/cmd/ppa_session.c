@@ -17,7 +17,8 @@
 #include "base/buf.h"
 #include "base/shown.h"
 #include "stap/find.h"
-#include "stap/run.h"
+#include "stap/status.h"
+#include "stap/tapsets.h"
 
 #define MODULES "/proc/systemtap"
 
@@ -46,7 +47,7 @@ static char *find_any(void)
 
 static void become_stap(char *path, const char *module)
 {
-	const char *tapsets = run_tapsets();
+	const char *tapsets = tapsets_option();
 	char *argv[16];
 	int n = 0;
 

@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/shown.h"
+#include "config.h"
 #include "report/input/profile.h"
 #include "report/output/annotate.h"
 #include "report/output/branch_table.h"
@@ -316,11 +317,31 @@ static void say_broken(const struct profile *p, const struct view *v)
 	free(of.s);
 }
 
+/* The module may have known less, or more, than this command does. */
+static void say_version(const struct profile *p)
+{
+	const uint32_t by = p->head->made_by;
+	char version[32];
+	int len;
+
+	if (!by)
+		return;
+	len = snprintf(version, sizeof(version), "%u.%u", by >> 16,
+		       by >> 8 & 0xff);
+	if (by & 0xff)
+		snprintf(version + len, sizeof(version) - len, ".%u",
+			 by & 0xff);
+	if (strcmp(version, STAPWATCH_VERSION))
+		shown_line(stderr, "stapwatch report: %s: was made by stapwatch %s, and this is " STAPWATCH_VERSION,
+			   p->name, version);
+}
+
 /* What is not in the report is told of, in lines of stderr. */
 static void say_losses(const struct profile *p, struct view *v)
 {
 	const struct loss_sum sum = loss_sum(&p->loss);
 
+	say_version(p);
 	loss_say(&p->loss, &p->skipped, p->name, stderr);
 	places_say(v->places, stderr);
 	if (p->no_stack)

@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/shown.h"
 #include "config.h"
+#include "stap/tapsets.h"
 
 #define OLDEST_STAP "5.1"
 
@@ -127,7 +128,7 @@ char *find_our_stap(void)
 {
 	char *path = find_stap();
 
-	if (path && is_too_old(path)) {
+	if (path && (is_too_old(path) || !tapsets_fit())) {
 		free(path);
 		return NULL;
 	}

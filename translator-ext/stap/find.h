@@ -6,7 +6,10 @@
 /** find_stap - the path of the stap to run, to be freed; NULL after a message */
 char *find_stap(void);
 
-/** find_our_stap - the same, where our tapsets are used: it must not be too old */
+/**
+ * find_our_stap - the same, where our tapsets are used: it must not be too old, and
+ * they must be of this version
+ */
 char *find_our_stap(void);
 
 /** find_version - what the stap at PATH says it is, to be freed; or NULL */

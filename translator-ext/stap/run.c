@@ -19,6 +19,7 @@
 #include "stap/child.h"
 #include "stap/diag.h"
 #include "stap/find.h"
+#include "stap/tapsets.h"
 
 /* The kernel's limit for one argument, with its NUL. */
 #define ARG_LIMIT (32 * 4096)
@@ -33,15 +34,6 @@ struct run {
 	char *path;
 	int in;			/* the script that goes by stdin, or -1 */
 };
-
-const char *run_tapsets(void)
-{
-	const char *dir = getenv("STAPWATCH_TAPSETS");
-
-	if (dir && *dir)
-		return dir;
-	return strcmp(TAPSETDIR, STAP_TAPSETDIR) ? TAPSETDIR : NULL;
-}
 
 /* Would stap show colours if it had our stderr? */
 static bool color_wanted(void)
@@ -206,7 +198,7 @@ static char **stap_argv(const struct run *r, bool filtered)
 {
 	const struct options *opts = r->opts;
 	char **argv = xmalloc((opts->argc + 6) * sizeof(*argv));
-	const char *dir = run_tapsets();
+	const char *dir = tapsets_option();
 	int n = 0;
 
 	argv[n++] = "stap";

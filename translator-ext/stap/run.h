@@ -9,9 +9,6 @@
 #include "stap/scripts.h"
 #include "stap/status.h"
 
-/** run_tapsets - where our tapsets are; NULL if stap looks there by itself */
-const char *run_tapsets(void);
-
 /**
  * run_stap - run stap on scripts, in place of this process if it can be
  * @opts: the command line

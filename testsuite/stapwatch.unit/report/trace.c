@@ -50,7 +50,7 @@ static const struct type types[] = {
 		FIELD(head, machine), FIELD(head, page_size),
 		FIELD(head, nr_cpus), FIELD(head, session),
 		FIELD(head, realtime), FIELD(head, stext),
-		FIELD(head, build_id) } },
+		FIELD(head, build_id), FIELD(head, made_by) } },
 	{ TYPE(event, SW_TRACE_EVENT), {
 		FIELD(event, event), FIELD(event, flags),
 		FIELD(event, every) } },
