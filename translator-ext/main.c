@@ -72,10 +72,17 @@ struct command {
 
 static int run_command(const struct command *c, int argc, char **argv)
 {
-	if (!cmd_wants_help(c->starts && argc > 2 ? 2 : argc, argv))
+	if (!cmd_wants_help(c->starts && argc > 2 ? 2 : argc, argv) ||
+	    !cmd_help(argv[0]))
 		return c->run(argc, argv);
-	cmd_help(argv[0]);
 	return finish_stdout(0);
+}
+
+static int help(int argc, char **argv)
+{
+	const int status = cmd_help_of(argc, argv);
+
+	return status ? status : finish_stdout(0);
 }
 
 static const struct command commands[] = {
@@ -87,6 +94,7 @@ static const struct command commands[] = {
 	{ .name = "stat", .run = cmd_stat, .starts = true },
 	{ .name = "latency", .run = cmd_latency, .starts = true },
 	{ .name = "record", .run = cmd_record, .starts = true },
+	{ .name = "help", .run = help },
 };
 
 int main(int argc, char **argv)

@@ -423,6 +423,7 @@ void options_help(FILE *out)
 	      "   or: stapwatch stat [options] [COMMAND]        count events\n"
 	      "   or: stapwatch record [options] [COMMAND]      sample into a trace\n"
 	      "   or: stapwatch report [options] FILE|-         report a profile's trace\n"
+	      "   or: stapwatch help COMMAND                    print one of these's options\n"
 	      "\n"
 	      "stap, with scripts that may also say startwatch(\"EVENT\"), elapsed(\"EVENT\"),\n"
 	      "pmu_profile(\"EVENT:PERIOD\"), $pmu[N], $timestamp and $thread->NAME.\n"

@@ -203,6 +203,10 @@ _stapwatch()
 		_stapwatch_starts
 		return
 	fi
+	if [[ ${COMP_WORDS[1]} == help ]] && ((COMP_CWORD > 1)); then
+		mapfile -t COMPREPLY < <(compgen -W 'list top metrics ppa stat latency record report' -- "$cur")
+		return
+	fi
 	if [[ ${COMP_WORDS[1]} == report ]] && ((COMP_CWORD > 1)); then
 		_stapwatch_report
 		return
@@ -235,7 +239,7 @@ _stapwatch()
 	mapfile -t COMPREPLY < <(
 		compgen -f -X '!*.stp' -- "$cur"
 		compgen -d -- "$cur"
-		((COMP_CWORD > 1)) || compgen -W 'list top metrics ppa stat latency record report' -- "$cur"
+		((COMP_CWORD > 1)) || compgen -W 'list top metrics ppa stat latency record report help' -- "$cur"
 	)
 	compopt -o filenames 2>/dev/null
 }

@@ -21,8 +21,17 @@ bool cmd_wants_help(int argc, char **argv);
  */
 const char *cmd_refused(int c, char **argv, char letter[3]);
 
-/** cmd_help - what a subcommand's --help prints */
-void cmd_help(const char *name);
+/** cmd_help - what a subcommand's --help prints; false if there is none of that name */
+bool cmd_help(const char *name);
+
+/**
+ * cmd_help_of - the same
+ *
+ * help COMMAND
+ *
+ * Return: 0; 1 if there is no such command
+ */
+int cmd_help_of(int argc, char **argv);
 
 /**
  * cmd_list - what can be counted, by whatever name

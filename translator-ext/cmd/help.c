@@ -4,7 +4,11 @@
 
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/buf.h"
+#include "base/shown.h"
 
 struct line {
 	const char *shown;
@@ -172,7 +176,7 @@ const char *cmd_refused(int c, char **argv, char letter[3])
 	return letter;
 }
 
-void cmd_help(const char *name)
+bool cmd_help(const char *name)
 {
 	const struct line *line;
 	size_t i;
@@ -184,6 +188,27 @@ void cmd_help(const char *name)
 		       commands[i].usage, commands[i].what);
 		for (line = commands[i].options; line->shown; line++)
 			printf("  %-20s %s\n", line->shown, line->text);
-		puts("\nMore: man stapwatch");
+		printf("\nMore: man stapwatch-%s\n", name);
+		return true;
 	}
+	return false;
+}
+
+int cmd_help_of(int argc, char **argv)
+{
+	struct buf all = { 0 };
+	size_t i;
+
+	if (argc == 2 && cmd_help(argv[1]))
+		return 0;
+	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		buf_printf(&all, "%s%s", i ? ", " : "", commands[i].name);
+	if (argc == 2)
+		shown_line(stderr, "stapwatch help: there is no command %s; there are %s",
+			   argv[1], all.s);
+	else
+		shown_line(stderr, "stapwatch help: wants one command of %s",
+			   all.s);
+	free(all.s);
+	return 1;
 }

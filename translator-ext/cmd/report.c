@@ -79,7 +79,7 @@ wrong(const char *fmt, ...)
 	va_start(args, fmt);
 	buf_vprintf(&what, fmt, args);
 	va_end(args);
-	shown_line(stderr, "stapwatch report: %s; see 'man stapwatch'", what.s);
+	shown_line(stderr, "stapwatch report: %s; see 'man stapwatch-report'", what.s);
 	free(what.s);
 	return -1;
 }
