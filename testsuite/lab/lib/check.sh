@@ -250,7 +250,7 @@ verb_check() {
 	make_pool
 	# what one writes the other would take away
 	lock "check-${BUILD##*/}"
-	ensure_chroot chroot chroot-test
+	ensure_chroot chroot chroot-test ${SW_FULL:+chroot-package}
 	build_tree
 	OUT=$BUILD/testsuite/check
 	chmod -R u+w "$OUT" 2>/dev/null
