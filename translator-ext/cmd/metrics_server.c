@@ -22,6 +22,8 @@
 
 #include "base/shown.h"
 #include "cmd/metrics_collect.h"
+#include "cmd/metrics_page.h"
+#include "cmd/metrics_ppa.h"
 
 #ifdef HAVE_MICROHTTPD
 
@@ -50,6 +52,7 @@ struct server {
 	char *const *maps;
 	int nr;
 	struct metrics_log log;
+	struct metrics_ppa ppa;
 	pthread_mutex_t lock;	/* of the connections */
 	struct connection connections[CONNECTIONS];
 };
@@ -132,6 +135,10 @@ static mhd_result reply(struct MHD_Connection *connection, unsigned int status,
 	if (!response)
 		return MHD_NO;
 	MHD_add_response_header(response, "Content-Type", type);
+	MHD_add_response_header(response, "Content-Security-Policy",
+				METRICS_POLICY);
+	/* names that a script has chosen are not to be taken for a page */
+	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
 	/* whoever has an answer makes room for others */
 	MHD_add_response_header(response, "Connection", "close");
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
@@ -154,6 +161,7 @@ static mhd_result answer(void *arg, struct MHD_Connection *connection,
 				" charset=utf-8",
 		[METRICS_PROMETHEUS] = "text/plain; version=0.0.4; charset=utf-8",
 	};
+	const struct metrics_part *part = metrics_part(url);
 	struct server *s = arg;
 	struct buf text = { 0 };
 	enum metrics_format format;
@@ -167,8 +175,17 @@ static mhd_result answer(void *arg, struct MHD_Connection *connection,
 		return reply(connection, MHD_HTTP_METHOD_NOT_ALLOWED, &text,
 			     "text/plain");
 	}
-	if (strcmp(url, "/metrics") && strcmp(url, "/")) {
-		buf_puts(&text, "there is /metrics\n");
+	if (part) {
+		buf_puts(&text, part->text);
+		return reply(connection, MHD_HTTP_OK, &text, part->type);
+	}
+	if (!strcmp(url, "/ppa")) {
+		metrics_ppa(&s->ppa, s->maps, s->nr, &text);
+		return reply(connection, MHD_HTTP_OK, &text,
+			     "application/json");
+	}
+	if (strcmp(url, "/metrics")) {
+		buf_puts(&text, "there are / for a browser and /metrics\n");
 		return reply(connection, MHD_HTTP_NOT_FOUND, &text,
 			     "text/plain");
 	}
@@ -339,6 +356,7 @@ int metrics_serve(const char *listen, char *const *maps, int nr)
 	wait_for_end(&s, &set);
 	MHD_stop_daemon(daemon);
 	metrics_log_free(&s.log);
+	metrics_ppa_free(&s.ppa);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -202,6 +203,19 @@ read_file(const char *dir, const char *name, struct ppa_snapshot *s,
 	free(data.s);
 	free(what.s);
 	return ok;
+}
+
+char *ppa_files_any(void)
+{
+	char *dir = NULL;
+	glob_t found;
+
+	if (glob("/proc/systemtap/*/ppa/rawthreads", 0, NULL, &found))
+		return NULL;
+	dir = xstrdup(found.gl_pathv[0]);
+	*strrchr(dir, '/') = '\0';
+	globfree(&found);
+	return dir;
 }
 
 bool ppa_snapshot_read(const char *dir, struct ppa_snapshot *s,

@@ -34,6 +34,9 @@ bool ppa_parse_system(const char *data, size_t len, struct ppa_snapshot *s,
 bool ppa_parse_threads(const char *data, size_t len, struct ppa_snapshot *s,
 		       struct buf *why);
 
+/** ppa_files_any - the directory of any module that has them, to be freed; or NULL */
+char *ppa_files_any(void);
+
 /**
  * ppa_snapshot_read - both files of a directory
  * @why: what is wrong, if it is: a line without its end

@@ -3,7 +3,6 @@
 #include "cmd/ppa_session.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/shown.h"
+#include "cmd/ppa_files.h"
 #include "stap/find.h"
 #include "stap/status.h"
 #include "stap/tapsets.h"
@@ -30,19 +30,6 @@ static char *dir_of(const char *module)
 
 	buf_printf(&path, MODULES "/%s/ppa", module);
 	return buf_take(&path);
-}
-
-static char *find_any(void)
-{
-	char *dir = NULL;
-	glob_t found;
-
-	if (glob(MODULES "/*/ppa/rawthreads", 0, NULL, &found))
-		return NULL;
-	dir = xstrdup(found.gl_pathv[0]);
-	*strrchr(dir, '/') = '\0';
-	globfree(&found);
-	return dir;
 }
 
 static void become_stap(char *path, const char *module)
@@ -124,7 +111,7 @@ char *ppa_session_begin(const char *named,
 
 	if (named)
 		return strchr(named, '/') ? xstrdup(named) : dir_of(named);
-	dir = find_any();
+	dir = ppa_files_any();
 	return dir ? dir : start_own(stopped);
 }
 
