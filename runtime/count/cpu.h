@@ -30,6 +30,8 @@ struct task_struct;
 
 /* Distinct events in one script.  More than any PMU has counters. */
 #define SW_MAX_SLOTS 32
+/* Sets of events, with 0, which is no set.  A word has a bit for each. */
+#define SW_MAX_SETS 17
 
 /* What a reading is when there is none.  No count comes near: 2^63 ns are 292
  * years.  SW_MISSING: this machine cannot count the event, and the user said

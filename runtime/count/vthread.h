@@ -55,15 +55,30 @@ static void sw_hole(struct sw_thread *t, unsigned int slot)
 	t->holes++;
 }
 
-/* What a thread has behind its sums in scripts with sets, see set/thread.h. */
+/*
+ * In scripts with sets a thread has sums of each set behind those of its slots: how long
+ * the set was active while the thread ran, and in how many of the set's turns that was.
+ * Set 0's time is that of all sets and of none.
+ */
+#define SW_WORD_ACTIVE(set) (SW_MAX_SLOTS + (set))
+#define SW_WORD_RUNS(set) (SW_MAX_SLOTS + SW_MAX_SETS + (set))
+#define SW_WORDS (SW_MAX_SLOTS + 2 * SW_MAX_SETS)
+
+/* What it has behind these, see set/thread.h. */
 struct sw_thread_set {
 	u32 spans;		/* how often what was counted for it changed */
 	u8 with;		/* the set that counted when it went out */
 	u8 set;			/* its own, if sets go by the thread's time */
-	u64 used;		/* how much of that one's time has gone by, ns */
+	u8 active;		/* while it runs: the set whose time goes by */
+	bool timed;		/* while it runs: what follows is known */
+	u64 used;		/* how much of its own set's time has gone by, ns */
+	u64 turn;		/* the last one that it ran in */
+	u64 session_at;		/* what its CPU's clocks stood at: of the session */
+	u64 active_at;		/* and of that set */
 };
 
 #define SW_THREAD_SET_WORDS (sizeof(struct sw_thread_set) / sizeof(u64))
+_Static_assert(SW_THREAD_SET_WORDS == 5, "as stapwatch-production(7) has it");
 
 /* The words of each entry that has it; else 0. */
 static unsigned int sw_thread_words;
@@ -73,8 +88,18 @@ static struct sw_thread_set *sw_thread_set(struct sw_thread *t)
 {
 	if (!sw_thread_words)
 		return NULL;
-	return (struct sw_thread_set *)&t->sum[SW_MAX_SLOTS];
+	return (struct sw_thread_set *)&t->sum[SW_WORDS];
 }
+
+/* Where the script has sets: who keeps the time that each was active while a thread
+ * ran.  Called on the CPU that runs it, c->busy held. */
+static const struct sw_thread_times {
+	/* the thread comes in */
+	void (*in)(const struct sw_cpu *c, struct sw_thread *t, u64 now);
+	/* it goes out, or wants its sums up to date.  Return: of which set, beside 0 */
+	unsigned int (*out)(const struct sw_cpu *c, struct sw_thread *t,
+			    u64 now);
+} *sw_thread_times;
 
 /* How often what was counted for a thread has changed, which its CPU runs: of two
  * equal numbers the same set counted in between, whenever the thread ran. */
@@ -498,7 +523,7 @@ sw_vthread_start(int max, unsigned int slots, bool exclude_irq,
 	int rc;
 
 	sw_thread_words = slots > SW_MAX_SLOTS ?
-			  SW_MAX_SLOTS + SW_THREAD_SET_WORDS : 0;
+			  SW_WORDS + SW_THREAD_SET_WORDS : 0;
 	slots = sw_thread_words ?: slots;
 	mem = vzalloc(sw_table_bytes(&sw_threads, max, slots));
 	if (!mem)

@@ -68,8 +68,13 @@ static void sw_set_close(unsigned int set)
 	unsigned int i;
 
 	sw_set_forget(set);
-	for (i = 0; i < s->nr; i++)
+	WRITE_ONCE(s->again, true);
+	for (i = 0; i < s->nr; i++) {
+		if (s->slot[i] < SW_MAX_SLOTS)
+			WRITE_ONCE(sw_sets.freed,
+				   sw_sets.freed | 1U << s->slot[i]);
 		WRITE_ONCE(s->slot[i], SW_MAX_SLOTS);
+	}
 	sw_pmu_free(set);
 	/* with sw_set_move(), after which it is filled in anew */
 	smp_store_release(&s->state, SW_SET_NONE);
@@ -345,6 +350,7 @@ static int sw_sets_begin(bool has_threads, const char **what)
 		if (rc)
 			return rc;
 		sw_taken_in = sw_set_taken_in;
+		sw_thread_times = &sw_set_thread_times;
 	}
 	*what = NULL;
 	return 0;
@@ -433,6 +439,7 @@ static void sw_sets_end(void)
 
 static void sw_sets_free(void)
 {
+	sw_thread_times = NULL;
 	free_percpu(sw_set_cpus);
 	sw_set_cpus = NULL;
 }

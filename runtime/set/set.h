@@ -31,8 +31,6 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 
-/* With 0, which is no set.  A word has a bit for each. */
-#define SW_MAX_SETS 17
 #define SW_SET_EVENTS 16
 #define SW_SET_NAME 32
 
@@ -50,6 +48,7 @@ enum sw_set_state {
 
 struct sw_set {
 	int state;
+	bool again;		/* another one had its number before */
 	unsigned int nr;
 	char name[SW_SET_NAME];
 	const struct sw_event *event[SW_SET_EVENTS];
@@ -70,6 +69,7 @@ struct sw_rules {
 static struct {
 	struct sw_set of[SW_MAX_SETS];	/* [0] is none */
 	struct sw_rules rules;
+	u32 freed;		/* bit per slot that a deleted set has had */
 	unsigned int first;	/* what a begin probe says is the first; 0: any */
 	/* CPUs switch: from when the session's handlers run to its end */
 	bool running;

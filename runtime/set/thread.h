@@ -13,11 +13,16 @@
  * set when the thread comes has to let its own thread run first.  What is counted
  * up to then is no set's, and is not of the thread's time for it.
  *
+ * How long a set was active while the thread ran is the difference of what its CPU's
+ * clock of that set stands at when the thread comes in and when it goes out.  It is one
+ * set's: a CPU turns to another one in its own thread, so no other thread runs then.
+ *
  *   sw_set_on_switch()		tracepoint sched_switch, in any order with
  *				vthread.h's
  *   sw_set_on_thread_timer(), sw_set_on_taken_in()
  *				hard interrupt
- *   sw_set_taken_in()		any context, NMI included
+ *   sw_set_taken_in(), sw_set_times_in(), _out()
+ *				any context, NMI included; c->busy held
  */
 #ifndef STAPWATCH_SET_THREAD_H
 #define STAPWATCH_SET_THREAD_H
@@ -34,6 +39,57 @@
 #include <linux/irq_work.h>
 #include <linux/sched.h>
 #include <trace/events/sched.h>
+
+/* What this CPU's clock of a set stands at; of 0: that of its session. */
+static u64 sw_set_clock(const struct sw_cpu *c, const struct sw_set_cpu *p,
+			unsigned int set, u64 now)
+{
+	if (!p->began)
+		return set ? p->active[set] : p->session;
+	if (!set)
+		return p->session + sw_set_since(p->since, now);
+	if (c->set != set || c->halted)
+		return p->active[set];
+	return p->active[set] + sw_set_since(p->last, now);
+}
+
+static void
+sw_set_times_in(const struct sw_cpu *c, struct sw_thread *t, u64 now)
+{
+	const struct sw_set_cpu *p = this_cpu_ptr(sw_set_cpus);
+	struct sw_thread_set *s = sw_thread_set(t);
+	u64 turn = (u64)smp_processor_id() << 32 | c->set_gen;
+
+	s->active = c->set;
+	s->session_at = sw_set_clock(c, p, 0, now);
+	s->active_at = sw_set_clock(c, p, s->active, now);
+	s->timed = true;
+	if (!s->active || s->turn == turn)
+		return;
+	s->turn = turn;
+	t->sum[SW_WORD_RUNS(s->active)]++;
+}
+
+static unsigned int
+sw_set_times_out(const struct sw_cpu *c, struct sw_thread *t, u64 now)
+{
+	const struct sw_set_cpu *p = this_cpu_ptr(sw_set_cpus);
+	struct sw_thread_set *s = sw_thread_set(t);
+
+	if (!s->timed)
+		return 0;
+	s->timed = false;
+	t->sum[SW_WORD_ACTIVE(0)] += sw_set_clock(c, p, 0, now) - s->session_at;
+	if (s->active)
+		t->sum[SW_WORD_ACTIVE(s->active)] +=
+			sw_set_clock(c, p, s->active, now) - s->active_at;
+	return s->active;
+}
+
+static const struct sw_thread_times sw_set_thread_times = {
+	.in = sw_set_times_in,
+	.out = sw_set_times_out,
+};
 
 static void sw_set_thread_out(struct sw_cpu *c, struct sw_set_cpu *p,
 			      struct sw_thread *t, u64 now)
@@ -151,6 +207,9 @@ static void sw_set_on_taken_in(struct irq_work *work)
 /* Its time begins now, not when it comes in the next time. */
 static void sw_set_taken_in(void)
 {
+	struct sw_cpu *c = this_cpu_ptr(&sw_cpus);
+
+	sw_set_times_in(c, c->cur, sw_clock_ns());
 	if (READ_ONCE(sw_sets.rules.thread_ns) && READ_ONCE(sw_sets.running))
 		irq_work_queue(&this_cpu_ptr(sw_set_cpus)->taken_in);
 }

@@ -129,7 +129,8 @@ static int sw_session_threads(unsigned int probes, unsigned int threads)
 		return rc;
 	}
 	rc = !watches ? 0 :
-	     sw_parts.watch->start(min_t(unsigned int, probes, SW_MAX_SLOTS),
+	     sw_parts.watch->start(sw_thread_words ? SW_WORDS :
+				   min_t(unsigned int, probes, SW_MAX_SLOTS),
 				   sw_config.dead);
 	if (rc)
 		sw_vthread_stop();

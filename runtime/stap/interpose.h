@@ -20,6 +20,7 @@
 #include "stap/anchor.h"
 #include "stap/errors.h"
 #include "stap/parts.h"
+#include "stap/set_of.h"
 #include "watch/fold.h"
 #include "watch/session.h"
 

@@ -51,6 +51,30 @@ sw_fold_count(struct sw_watch_cpu *wc, struct sw_watched *w, unsigned int slot,
 	}
 }
 
+/* The time of sets, where there are any: what has come of the one that was active. */
+static noinline void
+sw_fold_times(const struct sw_cpu *c, struct sw_watch_cpu *wc,
+	      struct sw_thread *e, struct sw_watched *w, u64 now)
+{
+	unsigned int set = sw_thread_times->out(c, e, now);
+
+	sw_fold_count(wc, w, SW_WORD_ACTIVE(0), e->sum[SW_WORD_ACTIVE(0)]);
+	if (!set)
+		return;
+	sw_fold_count(wc, w, SW_WORD_ACTIVE(set), e->sum[SW_WORD_ACTIVE(set)]);
+	sw_fold_count(wc, w, SW_WORD_RUNS(set), e->sum[SW_WORD_RUNS(set)]);
+}
+
+/* The same of a thread that goes on. */
+static void sw_fold_times_now(const struct sw_cpu *c, struct sw_watch_cpu *wc,
+			      struct sw_thread *e, struct sw_watched *w)
+{
+	u64 now = sw_clock_ns();
+
+	sw_fold_times(c, wc, e, w, now);
+	sw_thread_times->in(c, e, now);
+}
+
 /* It has run uncounted: neither its counts nor those of its targets are whole. */
 static noinline void
 sw_fold_holes(const struct sw_watch_cpu *wc, const struct sw_thread *e,
@@ -94,13 +118,18 @@ sw_watch_must_turn(const struct sw_watch_cpu *wc, const struct sw_watched *w)
 	return want != w->targets || want & ~wc->active;
 }
 
-/* The thread that this CPU runs counts as of now, whole or one slot of it. */
+/* The thread that this CPU runs counts as of now: one slot, or the time of sets. */
 static __always_inline bool
 sw_fold_slot(struct sw_cpu *c, struct sw_watch_cpu *wc, struct sw_thread *e,
 	     struct sw_watched *w, unsigned int slot)
 {
 	u64 now;
 
+	if (slot >= SW_MAX_SLOTS) {
+		if (sw_thread_times)
+			sw_fold_times_now(c, wc, e, w);
+		return true;
+	}
 	if (!sw_now_of_current(c, slot, &now))
 		return false;
 	sw_fold_count(wc, w, slot, e->sum[slot] + now);
@@ -109,6 +138,7 @@ sw_fold_slot(struct sw_cpu *c, struct sw_watch_cpu *wc, struct sw_thread *e,
 
 /**
  * sw_fold_current - bring one slot of the thread that runs here up to date
+ * @slot: or a word of sets: then all of them
  * Context: any; c->busy held, and c->cur is current's.
  * Return: false where the counter has no right value now.
  */
@@ -156,6 +186,8 @@ static void sw_watch_look_at_current(struct sw_cpu *c, struct sw_watch_cpu *wc)
 		sw_watched_change(w);
 		for (i = 0; i < slots; i++)
 			sw_fold_slot(c, wc, e, w, i);
+		if (slots && sw_thread_times)
+			sw_fold_times_now(c, wc, e, w);
 		w->on = true;
 		w->since = sw_clock_ns();
 		sw_watched_changed(w);
@@ -251,10 +283,12 @@ sw_watch_leaves(struct sw_thread *e, struct sw_watched *w,
 }
 
 static void
-sw_watch_switch(struct sw_thread *out, struct sw_thread *in,
-		struct task_struct *prev, bool ended)
+sw_watch_switch(const struct sw_cpu *c, struct sw_thread *out,
+		struct sw_thread *in, struct task_struct *prev, bool ended)
 {
 	struct sw_watch_cpu *wc = this_cpu_ptr(&sw_watch_cpus);
+	const struct sw_thread_times *times = sw_thread_times;
+	u64 now = times ? sw_clock_ns() : 0;
 	struct sw_watched *w;
 	unsigned int i;
 
@@ -265,6 +299,8 @@ sw_watch_switch(struct sw_thread *out, struct sw_thread *in,
 		sw_watched_change(w);
 		for (i = 0; i < sw_pmu.slots; i++)
 			sw_fold_count(wc, w, i, out->sum[i]);
+		if (times)
+			sw_fold_times(c, wc, out, w, now);
 		WRITE_ONCE(w->on, false);
 		sw_watched_changed(w);
 	}
@@ -280,6 +316,8 @@ sw_watch_switch(struct sw_thread *out, struct sw_thread *in,
 		w = sw_watched_of(in);
 		if (unlikely(sw_watch_must_turn(wc, w)))
 			sw_watch_turn(wc, w);
+		if (times)
+			times->in(c, in, now);
 		sw_watched_change(w);
 		WRITE_ONCE(w->on, true);
 		w->since = sw_clock_ns();
@@ -304,7 +342,7 @@ sw_watch_on_switch(void *data, bool preempt, struct task_struct *prev,
 	sw_switch_threads(c, out, in);
 	WRITE_ONCE(c->busy, 1);
 	barrier();
-	sw_watch_switch(out, in, prev, prev_state & TASK_DEAD);
+	sw_watch_switch(c, out, in, prev, prev_state & TASK_DEAD);
 	barrier();
 	WRITE_ONCE(c->busy, 0);
 }

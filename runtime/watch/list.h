@@ -119,7 +119,7 @@ sw_list_read(const struct sw_dead *d, unsigned int slot, struct sw_dead_view *v)
 	v->pid = READ_ONCE(d->pid);
 	v->alive = READ_ONCE(d->alive);
 	memcpy(v->name, d->name, sizeof(v->name));
-	v->holed = slot < sw_watch.slots && (READ_ONCE(d->holed) >> slot & 1);
+	v->holed = slot < SW_MAX_SLOTS && (READ_ONCE(d->holed) >> slot & 1);
 	v->count = slot < sw_watch.slots ? READ_ONCE(d->count[slot]) : 0;
 	/* with sw_list_put() */
 	smp_rmb();

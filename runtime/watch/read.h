@@ -92,6 +92,26 @@ static s64 sw_read_ended(s64 tid, unsigned int slot)
 	return v.count;
 }
 
+/* A slot's bit; the time of sets is never uncounted. */
+static bool sw_is_holed(u32 holed, unsigned int slot)
+{
+	return slot < SW_MAX_SLOTS && (holed >> slot & 1);
+}
+
+/* What counts by turns has a sum, of all its turns, also between them. */
+static s64 sw_sum_of_current(struct sw_cpu *c, unsigned int slot)
+{
+	const struct sw_watched *w = sw_watched_of(c->cur);
+
+	if (!sw_fold_current(c, slot))
+		return SW_NONE;
+	if (sw_is_holed(w->holed, slot)) {
+		sw_withheld(incomplete);
+		return SW_NONE;
+	}
+	return w->last[slot];
+}
+
 static s64 sw_read_current(unsigned int slot)
 {
 	unsigned long flags;
@@ -100,10 +120,12 @@ static s64 sw_read_current(unsigned int slot)
 
 	if (!sw_enter(&c, &flags))
 		return SW_NONE;
-	if (c->cur && c->cur->task == current)
-		v = sw_thread_now(c, slot);
-	else
+	if (!c->cur || c->cur->task != current)
 		sw_withheld(unwatched);
+	else if (slot >= SW_MAX_SLOTS || sw_pmu.set[slot])
+		v = sw_sum_of_current(c, slot);
+	else
+		v = sw_thread_now(c, slot);
 	sw_leave(c, flags);
 	return v;
 }
@@ -131,7 +153,7 @@ static s64 __maybe_unused sw_read_of(unsigned int slot, s64 tid)
 		count = sw_read_current(slot);
 	else if (!sw_watch_read_record(e, task, slot, &v))
 		;
-	else if (v.holed >> slot & 1)
+	else if (sw_is_holed(v.holed, slot))
 		sw_withheld(incomplete);
 	else
 		count = v.count;
@@ -224,7 +246,7 @@ static s64 sw_read_target(unsigned int slot, unsigned int kind, s64 pid,
 		if (whole)
 			sum += READ_ONCE(sw_target_sums(wc, nr, false)[slot]);
 	}
-	holed = atomic_read(&t->holed) >> slot & 1;
+	holed = sw_is_holed(atomic_read(&t->holed), slot);
 	/* with sw_target_declare(): it is still the one that was found */
 	smp_rmb();
 	if (READ_ONCE(t->order) != order || !order ||
@@ -237,6 +259,38 @@ static s64 sw_read_target(unsigned int slot, unsigned int kind, s64 pid,
 		return SW_NONE;
 	}
 	return sum;
+}
+
+/**
+ * sw_tree_threads - how many threads live of a process and of what it has made
+ */
+static s64 __maybe_unused sw_tree_threads(s64 pid)
+{
+	const struct sw_target *t;
+
+	if (!sw_is_pid(pid) || !READ_ONCE(sw_watch.on))
+		return 0;
+	t = sw_target_find(SW_TARGET_PROCESS, pid, NULL, SW_TARGET_ON,
+			   SW_TARGET_ON);
+	return t ? READ_ONCE(t->members) : 0;
+}
+
+/**
+ * sw_thread_is_watched - is that thread there, and watched?
+ */
+static s64 __maybe_unused sw_thread_is_watched(s64 tid)
+{
+	struct task_struct *task;
+	bool is = false;
+
+	if (!sw_is_pid(tid) || !READ_ONCE(sw_watch.on))
+		return 0;
+	rcu_read_lock();
+	task = sw_watch_task_now(tid);
+	if (task)
+		is = sw_table_find(&sw_threads, task);
+	rcu_read_unlock();
+	return is;
 }
 
 static s64 __maybe_unused sw_read_process(unsigned int slot, s64 pid)

@@ -104,7 +104,7 @@ static struct {
 	raw_spinlock_t lock;
 	bool on;		/* from the last anchor to the session's end */
 	bool ended;		/* its end probes run */
-	unsigned int slots;	/* for which there is room */
+	unsigned int slots;	/* for which there is room, the words of sets too */
 	u64 active;		/* targets that are ON */
 	u64 cgroups;		/* those of them that are cgroups */
 	u64 orders;

@@ -120,8 +120,6 @@ static int check(const struct stat_request *req)
 		return fail("whom to count for? " USAGE);
 	if (req->whom == STAT_PROCESS && req->command)
 		return fail("-p counts for a process that runs; leave out the command, or -p");
-	if (req->nr_sets > 1 && req->whom != STAT_CPUS)
-		return fail("several sets are counted on CPUs: add -a, or -C CPUS; or ask for one set at a time");
 	if (req->every.text && req->nr_sets == 1)
 		return fail("--every is for several sets: -e \"EVENT,EVENT;EVENT,EVENT\"");
 	if (req->estimate && (req->nr_sets == 1 || req->interval_ms))
@@ -129,8 +127,9 @@ static int check(const struct stat_request *req)
 	if (req->per_thread && (req->whom == STAT_CPUS ||
 				req->whom == STAT_THREAD))
 		return fail("--per-thread is for a command, -p and -G");
-	if (stat_every_is_of_threads(req) && !req->command)
-		return fail("--every thread:TIME goes by the time of a command's threads: give a COMMAND, or another time");
+	if (stat_every_is_of_threads(req) && req->whom == STAT_CPUS &&
+	    !req->command)
+		return fail("--every thread:TIME goes by the time of threads: give a COMMAND, -p, -t or -G, or another time");
 	return 0;
 }
 

@@ -88,12 +88,15 @@ struct stat_thread {
 	int64_t pid, tid;
 	char *name;
 	int64_t *counts;	/* of each event */
+	struct stat_set *sets;
+	int64_t ran_ns;		/* with any set or none */
 };
 
 /* What the script says at a time. */
 struct stat_block {
 	int64_t ns;		/* since it began to count */
-	int64_t session_ns;	/* how long CPUs had sets, all together */
+	/* how long CPUs had sets, all together; or how long ran who is counted */
+	int64_t session_ns;
 	int64_t *counts;	/* of each event */
 	struct stat_set *sets;
 	struct stat_estimate *estimates;	/* of each event; or NULL */
@@ -114,7 +117,8 @@ int stat_events_parse(struct stat_request *req, const char *text);
 int stat_every_parse(struct stat_request *req);
 void stat_events_free(struct stat_request *req);
 
-/* Do sets go by the time of threads?  Whose?  Those of the command. */
+/* Do sets go by the time of threads?  Whose?  Those that are counted; where CPUs are,
+ * those of the command. */
 static inline bool stat_every_is_of_threads(const struct stat_request *req)
 {
 	return req->every.text && !strncmp(req->every.text, "thread:", 7);

@@ -49,13 +49,14 @@ static void json_head(const char *event, const struct stat_block *b,
 }
 
 static void json_set(const struct stat_request *req,
-		     const struct stat_block *b, size_t set, struct buf *out)
+		     const struct stat_block *b, const struct stat_set *sets,
+		     int64_t session_ns, size_t set, struct buf *out)
 {
 	if (req->nr_sets > 1)
 		buf_printf(out, ",\"set\":%zu,\"runs\":%" PRId64
 			   ",\"active_ns\":%" PRId64 ",\"session_ns\":%" PRId64,
-			   set, b->sets[set].runs, b->sets[set].active_ns,
-			   b->session_ns);
+			   set, sets[set].runs, sets[set].active_ns,
+			   session_ns);
 	else
 		buf_printf(out, ",\"set\":0,\"runs\":1,\"active_ns\":%" PRId64,
 			   b->ns);
@@ -97,7 +98,8 @@ static void json_block(const struct stat_request *req,
 	for (i = 0; i < req->nr_events; i++) {
 		json_head(req->events[i].text, b, out);
 		json_count(b->counts[i], out);
-		json_set(req, b, req->events[i].set, out);
+		json_set(req, b, b->sets, b->session_ns, req->events[i].set,
+			 out);
 		json_estimate(b, i, out);
 		buf_puts(out, "}\n");
 	}
@@ -108,7 +110,8 @@ static void json_block(const struct stat_request *req,
 			continue;
 		json_head(r->derived->name, b, out);
 		buf_printf(out, ",\"value\":%.6f", rate_of(r, b->counts));
-		json_set(req, b, req->events[r->numerator].set, out);
+		json_set(req, b, b->sets, b->session_ns,
+			 req->events[r->numerator].set, out);
 		buf_puts(out, "}\n");
 	}
 	for (n = 0; n < b->nr_threads; n++) {
@@ -120,7 +123,8 @@ static void json_block(const struct stat_request *req,
 				   ",\"comm\":", t->pid, t->tid);
 			json_string(out, t->name);
 			json_count(t->counts[i], out);
-			json_set(req, b, 0, out);
+			json_set(req, b, t->sets, t->ran_ns,
+				 req->events[i].set, out);
 			buf_puts(out, "}\n");
 		}
 	}
@@ -157,21 +161,19 @@ static void put_estimate(const struct stat_estimate *e, struct buf *out)
 		buf_printf(out, " +- %.1f %%", 100 * e->error / e->count);
 }
 
-static void put_row(const struct stat_request *req, const struct stat_block *b,
-		    size_t i, struct buf *out)
+static void put_row(const struct stat_request *req, size_t i, int64_t count,
+		    const struct stat_set *sets, int64_t session_ns,
+		    struct buf *out)
 {
 	const size_t set = req->events[i].set;
 
-	put_count(b->counts[i], out);
+	put_count(count, out);
 	put_name(req->events[i].text, req->nr_sets > 1 ? -32 : 0, out);
 	if (req->nr_sets > 1)
 		buf_printf(out, "  set %zu, %" PRId64 " runs, %.1f %%", set,
-			   b->sets[set].runs,
-			   b->session_ns ? 100.0 * b->sets[set].active_ns /
-					   b->session_ns : 0.0);
-	if (b->estimates)
-		put_estimate(&b->estimates[i], out);
-	buf_puts(out, "\n");
+			   sets[set].runs,
+			   session_ns ? 100.0 * sets[set].active_ns /
+					session_ns : 0.0);
 }
 
 static void put_block(const struct stat_request *req,
@@ -181,8 +183,12 @@ static void put_block(const struct stat_request *req,
 
 	if (req->interval_ms)
 		buf_printf(out, "%.3f s\n", b->ns / 1e9);
-	for (i = 0; i < req->nr_events; i++)
-		put_row(req, b, i, out);
+	for (i = 0; i < req->nr_events; i++) {
+		put_row(req, i, b->counts[i], b->sets, b->session_ns, out);
+		if (b->estimates)
+			put_estimate(&b->estimates[i], out);
+		buf_puts(out, "\n");
+	}
 	for (i = 0; i < req->nr_rates; i++) {
 		const struct stat_rate *r = &req->rates[i];
 
@@ -199,8 +205,7 @@ static void put_block(const struct stat_request *req,
 			   t->pid, name.s ? name.s : "");
 		free(name.s);
 		for (i = 0; i < req->nr_events; i++) {
-			put_count(t->counts[i], out);
-			put_name(req->events[i].text, 0, out);
+			put_row(req, i, t->counts[i], t->sets, t->ran_ns, out);
 			buf_puts(out, "\n");
 		}
 	}

@@ -10,8 +10,9 @@
  *	begin NS		since it counts; a block begins
  *	event I COUNT		or "event I none"
  *	set I RUNS NS		of several sets
- *	session NS		that all CPUs had sets
- *	thread PID TID NAME	and the counts of that thread: of I COUNT
+ *	session NS		that all CPUs had sets, or somebody ran
+ *	thread PID TID NAME	and the counts of that thread: of I COUNT,
+ *				ofset I RUNS NS, ran NS
  *	end, or last		the block is whole
  */
 #include "cmd/stat.h"
@@ -62,9 +63,29 @@ static void put_natives(const struct stat_request *req, struct buf *out)
 		put_native(&req->every.event, false, out);
 }
 
-static void put_of_set(const struct stat_event *e, struct buf *out)
+/* "pmu_set_tree(target(), ": what comes next is a set's name. */
+static void put_of_sets(const struct stat_request *req, struct buf *out)
 {
-	buf_printf(out, "pmu_set_count(\"s%zu\", ", e->set);
+	static const char *const functions[] = {
+		[STAT_COMMAND] = "pmu_set_tree",
+		[STAT_PROCESS] = "pmu_set_tree",
+		[STAT_THREAD] = "pmu_set_virtual_of",
+		[STAT_CGROUP] = "pmu_set_cgroup",
+		[STAT_CPUS] = NULL,
+	};
+
+	if (req->whom == STAT_CPUS)
+		buf_puts(out, "pmu_set_count(");
+	else
+		buf_printf(out, "%s(%s, ", functions[req->whom],
+			   whose[req->whom]);
+}
+
+static void put_of_set(const struct stat_request *req,
+		       const struct stat_event *e, struct buf *out)
+{
+	put_of_sets(req, out);
+	buf_printf(out, "\"s%zu\", ", e->set);
 	buf_stap_string(out, name_of(e));
 	buf_puts(out, ")");
 }
@@ -90,7 +111,7 @@ static void put_value(const struct stat_request *req,
 	const char *name = e->ev.table_name;
 
 	if (has_sets(req))
-		put_of_set(e, out);
+		put_of_set(req, e, out);
 	else if (e->native < 0)
 		buf_printf(out, of_table[req->whom], name, whose[req->whom]);
 	else
@@ -111,7 +132,7 @@ static void put_every(const struct stat_request *req, struct buf *out)
 	buf_puts(out, ")\n");
 	free(spec.s);
 	/* whose own time it goes by */
-	if (stat_every_is_of_threads(req))
+	if (stat_every_is_of_threads(req) && req->whom == STAT_CPUS)
 		buf_puts(out, "\tif (!process_watch(target())) exit()\n");
 }
 
@@ -139,13 +160,64 @@ static void put_begin(const struct stat_request *req, struct buf *out)
 	buf_puts(out, "probe begin {\n\tstat_began = stapwatch_ns()\n");
 	if (has_sets(req))
 		put_sets(req, out);
-	else if (req->whom == STAT_COMMAND || req->whom == STAT_PROCESS)
+	if (req->whom == STAT_COMMAND || req->whom == STAT_PROCESS)
 		buf_puts(out, "\tif (!process_watch(target())) exit()\n");
 	else if (req->whom == STAT_THREAD)
 		buf_puts(out, "\tif (!thread_watch(stat_id)) exit()\n");
 	else if (req->whom == STAT_CGROUP)
 		buf_puts(out, "\tif (!cgroup_watch(stat_cgroup)) exit()\n");
 	buf_puts(out, "}\n");
+}
+
+/* How often each set was active, and how long; of the time that somebody ran. */
+static void put_turns(const struct stat_request *req, struct buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < req->nr_sets; i++) {
+		if (req->whom == STAT_CPUS) {
+			buf_printf(out, "\tprintf(\"set %zu %%d %%d\\n\", pmu_set_runs(\"s%zu\"), pmu_set_active_ns(\"s%zu\"))\n",
+				   i, i, i);
+			continue;
+		}
+		buf_printf(out, "\tprintf(\"set %zu %%d %%d\\n\", ", i);
+		put_of_sets(req, out);
+		buf_printf(out, "\"s%zu\", \"runs\"), ", i);
+		put_of_sets(req, out);
+		buf_printf(out, "\"s%zu\", \"active_ns\"))\n", i);
+	}
+	buf_puts(out, "\tprintf(\"session %d\\n\", ");
+	if (req->whom == STAT_CPUS) {
+		buf_puts(out, "pmu_session_ns())\n");
+		return;
+	}
+	put_of_sets(req, out);
+	buf_puts(out, "\"s0\", \"ran_ns\"))\n");
+}
+
+/* The same of a thread that has ended. */
+static void put_turns_of_thread(const struct stat_request *req, struct buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < req->nr_sets; i++)
+		buf_printf(out, "\t\tprintf(\"ofset %zu %%d %%d\\n\", pmu_set_dead(i, \"s%zu\", \"runs\"), pmu_set_dead(i, \"s%zu\", \"active_ns\"))\n",
+			   i, i, i);
+	buf_puts(out, "\t\tprintf(\"ran %d\\n\", pmu_set_dead(i, \"s0\", \"ran_ns\"))\n");
+}
+
+static void put_count_of_dead(const struct stat_request *req,
+			      const struct stat_event *e, struct buf *out)
+{
+	if (has_sets(req)) {
+		buf_printf(out, "pmu_set_dead(i, \"s%zu\", ", e->set);
+		buf_stap_string(out, name_of(e));
+		buf_puts(out, ")");
+	} else if (e->native < 0) {
+		buf_printf(out, "dead_%s(i)", e->ev.table_name);
+	} else {
+		buf_printf(out, "__sw_native_dead(%d, i)", e->native);
+	}
 }
 
 static void put_threads(const struct stat_request *req, struct buf *out)
@@ -155,15 +227,12 @@ static void put_threads(const struct stat_request *req, struct buf *out)
 	buf_puts(out, "\tfor (i = 0; i < dead_count(); i++) {\n"
 		      "\t\tprintf(\"thread %d %d %s\\n\", dead_pid(i), dead_tid(i), dead_name(i))\n");
 	for (i = 0; i < req->nr_events; i++) {
-		const struct stat_event *e = &req->events[i];
-
 		buf_printf(out, "\t\tstat_say(\"of\", %zu, ", i);
-		if (e->native < 0)
-			buf_printf(out, "dead_%s(i)", e->ev.table_name);
-		else
-			buf_printf(out, "__sw_native_dead(%d, i)", e->native);
+		put_count_of_dead(req, &req->events[i], out);
 		buf_puts(out, ")\n");
 	}
+	if (has_sets(req))
+		put_turns_of_thread(req, out);
 	buf_puts(out, "\t}\n");
 }
 
@@ -182,11 +251,8 @@ static void put_block(const struct stat_request *req, struct buf *out)
 		put_value(req, &req->events[i], out);
 		buf_puts(out, ")\n");
 	}
-	for (i = 0; has_sets(req) && i < req->nr_sets; i++)
-		buf_printf(out, "\tprintf(\"set %zu %%d %%d\\n\", pmu_set_runs(\"s%zu\"), pmu_set_active_ns(\"s%zu\"))\n",
-			   i, i, i);
 	if (has_sets(req))
-		buf_puts(out, "\tprintf(\"session %d\\n\", pmu_session_ns())\n");
+		put_turns(req, out);
 	buf_puts(out, "}\n");
 }
 
@@ -196,6 +262,19 @@ static void put_cgroup(const struct stat_request *req, struct buf *out)
 	buf_puts(out, "global stat_cgroup = ");
 	buf_stap_string(out, req->cgroup);
 	buf_puts(out, "\n");
+}
+
+/* Whoever is counted has ended, and nothing else tells when to. */
+static void put_end(const struct stat_request *req, struct buf *out)
+{
+	const char *lives = req->whom == STAT_PROCESS ? "tree_threads" :
+						       "thread_is_watched";
+
+	if (req->command ||
+	    (req->whom != STAT_PROCESS && req->whom != STAT_THREAD))
+		return;
+	buf_printf(out, "probe timer.ms(100) { if (!%s(%s)) exit() }\n", lives,
+		   whose[req->whom]);
 }
 
 void stat_script(const struct stat_request *req, struct buf *out)
@@ -211,10 +290,11 @@ void stat_script(const struct stat_request *req, struct buf *out)
 	if (req->interval_ms || req->estimate) {
 		buf_printf(out, "probe timer.ms(%" PRIu64 ") {\n",
 			   req->interval_ms ?: STAT_ESTIMATE_MS);
-		if (!has_sets(req))
+		if (!has_sets(req) || req->whom != STAT_CPUS)
 			buf_puts(out, "\twatch_refresh()\n");
 		buf_puts(out, "\tstat_block(stapwatch_ns())\n\tprintf(\"end\\n\")\n}\n");
 	}
+	put_end(req, out);
 	/* the last handler before it ends has counts that nothing is added to */
 	buf_puts(out, "probe end {\n\tstat_block(stapwatch_ns())\n");
 	if (req->per_thread)

@@ -27,6 +27,7 @@ static void drop_threads(struct stat_block *b)
 	for (i = 0; i < b->nr_threads; i++) {
 		free(b->threads[i].name);
 		free(b->threads[i].counts);
+		free(b->threads[i].sets);
 	}
 	free(b->threads);
 	b->threads = NULL;
@@ -59,6 +60,8 @@ static struct stat_thread *new_thread(struct session *s)
 	t->counts = xmalloc(s->req->nr_events * sizeof(*t->counts));
 	for (i = 0; i < s->req->nr_events; i++)
 		t->counts[i] = STAT_NO_COUNT;
+	t->sets = xmalloc(s->req->nr_sets * sizeof(*t->sets));
+	memset(t->sets, 0, s->req->nr_sets * sizeof(*t->sets));
 	return t;
 }
 
@@ -103,6 +106,13 @@ static int take_line(void *data, const char *line)
 		t->name = xstrdup(line + at);
 	} else if (!strncmp(line, "of ", 3) && b->nr_threads) {
 		take_count(s, b->threads[b->nr_threads - 1].counts, line);
+	} else if (sscanf(line, "ofset %llu %" SCNd64 " %" SCNd64, &i, &a,
+			  &c) == 3 && b->nr_threads) {
+		if (i < s->req->nr_sets)
+			b->threads[b->nr_threads - 1].sets[i] =
+				(struct stat_set) { a, c };
+	} else if (sscanf(line, "ran %" SCNd64, &a) == 1 && b->nr_threads) {
+		b->threads[b->nr_threads - 1].ran_ns = a;
 	} else if (!strcmp(line, "end") || !strcmp(line, "last")) {
 		b->last = *line == 'l';
 		s->ended = b->last;
