@@ -20,6 +20,8 @@
 #define SW_STORE_END() do { } while (0)
 #define SW_CALLS_START() 0
 #define SW_CALLS_END() do { } while (0)
+#define SW_NOTIFY_START() 0
+#define SW_NOTIFY_END() do { } while (0)
 #define SW_PPA_START() 0
 #define SW_PPA_END() do { } while (0)
 #define SW_PROFILE_END() do { } while (0)
@@ -45,6 +47,7 @@ extern const char stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_free[]
 	asm volatile(".set stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_alloc, 0"); \
 	rc_ = SW_STORE_START();						\
 	rc_ = rc_ ?: SW_CALLS_START();					\
+	rc_ = rc_ ?: SW_NOTIFY_START();					\
 	rc_ = rc_ ?: SW_PPA_START();					\
 	rc_ ?: contexts_alloc; })
 
@@ -55,6 +58,7 @@ extern const char stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_free[]
 	SW_SETS_END();							\
 	contexts_free;							\
 	SW_PPA_END();							\
+	SW_NOTIFY_END();						\
 	SW_CALLS_END();							\
 	SW_STORE_END();							\
 } while (0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * libstapwatch: maps of counters, read live and without a system call, and
- * written by user programs.  See libstapwatch(3).
+ * written by user programs; and messages of scripts.  See libstapwatch(3).
  *
  * What fails returns -1 or NULL and sets errno; stapwatch_error() has the
  * message.  A struct stapwatch is for one thread at a time; a struct
@@ -237,6 +237,72 @@ int stapwatch_map_record(struct stapwatch_map *map, uint32_t number,
  * The files stay.
  */
 void stapwatch_map_close(struct stapwatch_map *map);
+
+/* ---- messages */
+
+/* What a handler has sent by stapwatch_notify(). */
+struct stapwatch_message {
+	uint64_t ns;		/* when, by CLOCK_MONOTONIC */
+	int64_t value;		/* what the script said */
+	uint64_t ip;		/* where its probe hit; 0: at no place */
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t cpu;
+	const char *set;	/* that was active there; "": none */
+	const char *event;	/* that overflowed; "": none */
+};
+
+struct stapwatch_messages;
+
+/**
+ * stapwatch_messages_open - attach to a script's messages
+ * @path: /proc/systemtap/MODULE/messages
+ *
+ * A message goes to one reader: who opens the file twice shares them.
+ *
+ * Return: what stapwatch_messages_close() takes, or NULL
+ */
+struct stapwatch_messages *stapwatch_messages_open(const char *path);
+
+/** stapwatch_messages_close - detach; NULL is nothing to do */
+void stapwatch_messages_close(struct stapwatch_messages *m);
+
+/**
+ * stapwatch_messages_fd - for a poll() of one's own
+ *
+ * It is readable when there are messages, beside those that
+ * stapwatch_messages_read() has not handed over yet; so read until that returns 0
+ * before the next poll().
+ */
+int stapwatch_messages_fd(const struct stapwatch_messages *m);
+
+/**
+ * stapwatch_messages_wait - wait for a message
+ * @timeout_ms: as that of poll(): -1 waits for ever, 0 not at all
+ *
+ * Return: 1 if there is something to read, which can be that the script has ended; 0
+ * if the time is over, or a signal came; -1
+ */
+int stapwatch_messages_wait(struct stapwatch_messages *m, int timeout_ms);
+
+/**
+ * stapwatch_messages_read - take a message, the oldest first
+ * @message: its names are valid until the next call
+ *
+ * Does not wait.
+ *
+ * Return: 1; 0 if there is none just now; -1: ESHUTDOWN when the script has ended,
+ * EINVAL if the file is none of messages
+ */
+int stapwatch_messages_read(struct stapwatch_messages *m,
+			    struct stapwatch_message *message);
+
+/**
+ * stapwatch_messages_lost - how many messages of the session were lost
+ *
+ * Return: the number, as of the last one that was read
+ */
+uint64_t stapwatch_messages_lost(const struct stapwatch_messages *m);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

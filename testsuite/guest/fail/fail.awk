@@ -7,7 +7,7 @@
 # already, of other headers, has the lower numbers.
 BEGIN {
 	n = split("kmalloc kzalloc kcalloc kmalloc_node kvmalloc kvzalloc " \
-		  "kvcalloc kvmalloc_array vzalloc vmap alloc_percpu " \
+		  "kvcalloc kvmalloc_array vzalloc vzalloc_node vmap alloc_percpu " \
 		  "alloc_pages_node proc_create proc_create_data proc_mkdir " \
 		  "proc_mkdir_mode perf_event_create_kernel_counter " \
 		  "cpuhp_setup_state_nocalls register_kprobe register_kretprobe " \
