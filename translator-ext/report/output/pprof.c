@@ -15,41 +15,7 @@
 #endif
 
 #include "report/names/build_id.h"
-
-/* ---- protocol buffers */
-
-static void put_varint(struct buf *out, uint64_t value)
-{
-	char byte;
-
-	for (; value > 0x7f; value >>= 7) {
-		byte = value | 0x80;
-		buf_add(out, &byte, 1);
-	}
-	byte = value;
-	buf_add(out, &byte, 1);
-}
-
-static void put_number(struct buf *out, unsigned int field, uint64_t value)
-{
-	put_varint(out, field << 3);
-	put_varint(out, value);
-}
-
-static void put_bytes(struct buf *out, unsigned int field, const void *bytes,
-		      size_t len)
-{
-	put_varint(out, field << 3 | 2);
-	put_varint(out, len);
-	buf_add(out, bytes, len);
-}
-
-/* A message, or numbers in a row; @part is empty again. */
-static void put_part(struct buf *out, unsigned int field, struct buf *part)
-{
-	put_bytes(out, field, part->s, part->len);
-	part->len = 0;
-}
+#include "report/output/protobuf.h"
 
 /* ---- the profile */
 
@@ -120,17 +86,17 @@ static uint32_t put_mapping(struct writing *w, uint32_t image)
 	w->mapped[image] = true;
 	start = im->kind == IMAGE_KERNEL ? KERNEL_START : file_start(image);
 	limit = im->kind == IMAGE_KERNEL ? UINT64_MAX : file_start(image + 1);
-	put_number(&w->part, 1, image + 1);
-	put_number(&w->part, 2, start);
-	put_number(&w->part, 3, limit);
-	put_number(&w->part, 5, string(w, im->name));
+	protobuf_number(&w->part, 1, image + 1);
+	protobuf_number(&w->part, 2, start);
+	protobuf_number(&w->part, 3, limit);
+	protobuf_number(&w->part, 5, string(w, im->name));
 	if (im->flags & SW_TRACE_MMAP_BUILD_ID)
-		put_number(&w->part, 6, string(w, build_id_text(im->build_id,
+		protobuf_number(&w->part, 6, string(w, build_id_text(im->build_id,
 								id)));
-	put_number(&w->part, 7, 1);
-	put_number(&w->part, 8, 1);
-	put_number(&w->part, 9, 1);
-	put_part(&w->all, PROFILE_MAPPING, &w->part);
+	protobuf_number(&w->part, 7, 1);
+	protobuf_number(&w->part, 8, 1);
+	protobuf_number(&w->part, 9, 1);
+	protobuf_part(&w->all, PROFILE_MAPPING, &w->part);
 	return image + 1;
 }
 
@@ -147,11 +113,11 @@ static uint64_t put_function(struct writing *w, const struct place *p)
 
 	if (nr != before)
 		return nr + 1;
-	put_number(&w->part, 1, nr + 1);
-	put_number(&w->part, 2, name);
-	put_number(&w->part, 3, linkage);
-	put_number(&w->part, 4, file);
-	put_part(&w->all, PROFILE_FUNCTION, &w->part);
+	protobuf_number(&w->part, 1, nr + 1);
+	protobuf_number(&w->part, 2, name);
+	protobuf_number(&w->part, 3, linkage);
+	protobuf_number(&w->part, 4, file);
+	protobuf_part(&w->all, PROFILE_FUNCTION, &w->part);
 	return nr + 1;
 }
 
@@ -168,9 +134,9 @@ static void put_lines(struct writing *w, uint32_t place, struct buf *lines)
 	for (i = 0; i < f.nr; i++) {
 		p = place_line(pl, f.places[i]);
 		function = put_function(w, p);
-		put_number(&line, 1, function);
-		put_number(&line, 2, p->line);
-		put_part(lines, 4, &line);
+		protobuf_number(&line, 1, function);
+		protobuf_number(&line, 2, p->line);
+		protobuf_part(lines, 4, &line);
 	}
 	free(line.s);
 }
@@ -191,12 +157,12 @@ static uint64_t put_location(struct writing *w, uint32_t place)
 	/* it may have moved */
 	p = place_get(pl, place);
 	mapping = put_mapping(w, p->image);
-	put_number(&w->part, 1, nr + 1);
-	put_number(&w->part, 2, mapping);
-	put_number(&w->part, 3, mapping && im->kind != IMAGE_KERNEL ?
+	protobuf_number(&w->part, 1, nr + 1);
+	protobuf_number(&w->part, 2, mapping);
+	protobuf_number(&w->part, 3, mapping && im->kind != IMAGE_KERNEL ?
 		   file_start(p->image) + p->offset : p->offset);
 	buf_add(&w->part, lines.s, lines.len);
-	put_part(&w->all, PROFILE_LOCATION, &w->part);
+	protobuf_part(&w->all, PROFILE_LOCATION, &w->part);
 	free(lines.s);
 	return nr + 1;
 }
@@ -212,9 +178,9 @@ static void put_labels(struct writing *w, const struct cell_key *key,
 		c = w->columns->list[i];
 		value = intern_text(&w->view->profile->texts,
 				    c->text(w->view, key));
-		put_number(&w->part, 1, string(w, c->name));
-		put_number(&w->part, 2, string(w, value));
-		put_part(sample, 3, &w->part);
+		protobuf_number(&w->part, 1, string(w, c->name));
+		protobuf_number(&w->part, 2, string(w, value));
+		protobuf_part(sample, 3, &w->part);
 	}
 }
 
@@ -231,7 +197,7 @@ static const struct buf *put_callers(struct writing *w,
 		return list;
 	buf_puts(list, "");
 	for (i = 0; i < c->nr; i++)
-		put_varint(list, put_location(w, c->places[i]));
+		protobuf_varint(list, put_location(w, c->places[i]));
 	return list;
 }
 
@@ -245,17 +211,17 @@ static void put_sample(struct writing *w, uint32_t cell)
 	const struct buf *callers;
 	size_t i;
 
-	put_varint(&list, put_location(w, view_place(v, key)));
+	protobuf_varint(&list, put_location(w, view_place(v, key)));
 	callers = put_callers(w, &stack);
 	buf_add(&list, callers->s, callers->len);
-	put_part(&sample, 1, &list);
-	put_varint(&list, c->samples);
+	protobuf_part(&sample, 1, &list);
+	protobuf_varint(&list, c->samples);
 	for (i = 0; i < v->nr_totals; i++)
 		if (v->totals[i].samples)
-			put_varint(&list, i == key->event ? c->events : 0);
-	put_part(&sample, 2, &list);
+			protobuf_varint(&list, i == key->event ? c->events : 0);
+	protobuf_part(&sample, 2, &list);
 	put_labels(w, key, &sample);
-	put_part(&w->all, PROFILE_SAMPLES, &sample);
+	protobuf_part(&w->all, PROFILE_SAMPLES, &sample);
 	free(sample.s);
 	free(list.s);
 	places_missed(v->places, place_get(v->places, view_place(v, key)),
@@ -319,9 +285,9 @@ static void pass_on(struct writing *w, bool last)
 
 static void put_type(struct writing *w, const char *type)
 {
-	put_number(&w->part, 1, string(w, type));
-	put_number(&w->part, 2, string(w, "count"));
-	put_part(&w->all, PROFILE_SAMPLE_TYPE, &w->part);
+	protobuf_number(&w->part, 1, string(w, type));
+	protobuf_number(&w->part, 2, string(w, "count"));
+	protobuf_part(&w->all, PROFILE_SAMPLE_TYPE, &w->part);
 }
 
 static void put_all(struct writing *w)
@@ -344,11 +310,11 @@ static void put_all(struct writing *w)
 		put_sample(w, v->cells[i]);
 		pass_on(w, false);
 	}
-	put_number(&w->all, PROFILE_TIME, v->profile->head->realtime);
-	put_number(&w->all, PROFILE_DEFAULT_TYPE, string(w, last));
+	protobuf_number(&w->all, PROFILE_TIME, v->profile->head->realtime);
+	protobuf_number(&w->all, PROFILE_DEFAULT_TYPE, string(w, last));
 	for (i = 0; i < w->strings.nr; i++) {
 		s = intern_text(&w->strings, i);
-		put_bytes(&w->all, PROFILE_STRING, s, strlen(s));
+		protobuf_bytes(&w->all, PROFILE_STRING, s, strlen(s));
 	}
 }
 
