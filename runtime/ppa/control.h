@@ -100,14 +100,33 @@ static int ppa_hooks_set(bool full)
 	return 0;
 }
 
+/* What current has run so far is charged to it; from here on it is R's, if that is
+ * ON. */
+static void ppa_sync_run(struct ppa_cpu *c, struct ppa_rec *r)
+{
+	if (c->rec)
+		ppa_rec_change(c->rec);
+	ppa_fold(c, c->rec && c->on);
+	/* this may be within an interrupt, whose rest is still to come */
+	c->interrupted = c->depth;
+	if (c->rec)
+		ppa_rec_changed(c->rec);
+	if (!r)
+		return;
+	ppa_rec_change(r);
+	ppa_life_sync(r, c->rec == r && c->on, c->last);
+	ppa_rec_changed(r);
+}
+
 /* On a CPU: let its thread's accounting be as its record says, and its state as
- * the thread's is.  FIRST: begin. */
+ * the thread's is; a timeline is told where it stands.  FIRST: begin. */
 static void ppa_sync(void *first)
 {
 	struct ppa_cpu *c = this_cpu_ptr(&ppa_cpus);
 	struct ppa_rec *r = NULL;
+	struct ppa_slice slice;
 	unsigned long irq;
-	bool on = READ_ONCE(ppa.flags) & PPA_ON;
+	bool on = READ_ONCE(ppa.flags) & PPA_ON, changed, has_slices;
 	u32 state;
 
 	local_irq_save(irq);
@@ -128,18 +147,14 @@ static void ppa_sync(void *first)
 	} else {
 		state = on ? ppa_mode_of(current) : PPA_V_UNTOLD;
 	}
-	if (first || c->rec != r || c->on != on) {
-		/* the record was made after the thread came in, or ON changed */
-		if (c->rec)
-			ppa_rec_change(c->rec);
-		ppa_fold(c, c->rec && c->on);
-		if (c->rec)
-			ppa_rec_changed(c->rec);
-		if (r) {
-			ppa_rec_change(r);
-			ppa_life_sync(r, c->rec == r && c->on, c->last);
-			ppa_rec_changed(r);
-		}
+	has_slices = ppa_has_slices();
+	if (has_slices)
+		ppa_slice_take(&slice, c, current);
+	/* the record was made after the thread came in, or ON changed */
+	changed = first || c->rec != r || c->on != on;
+	if (changed || has_slices)
+		ppa_sync_run(c, r);
+	if (changed) {
 		WRITE_ONCE(c->rec, r);
 		/* with smp_load_acquire() in ppa_woken(): who sees ON sees who
 		 * runs here */
@@ -154,6 +169,8 @@ static void ppa_sync(void *first)
 	if (r)
 		WRITE_ONCE(r->cpu, smp_processor_id());
 	ppa_done();
+	if (has_slices)
+		ppa_slice_put(&slice, c->last, current->pid);
 	local_irq_restore(irq);
 }
 

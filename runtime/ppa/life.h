@@ -52,8 +52,8 @@ ppa_life_out(struct ppa_rec *r, bool on, u8 part, u64 now)
 	r->part = part;
 }
 
-/* It comes to a CPU, after what WAIT says. */
-static __always_inline void ppa_life_in(struct ppa_rec *r, u8 wait, u64 now)
+/* It comes to a CPU, after what WAIT says.  Return: for how long it was woken. */
+static __always_inline u64 ppa_life_in(struct ppa_rec *r, u8 wait, u64 now)
 {
 	u8 part = r->part;
 	u64 d, stamp;
@@ -66,9 +66,10 @@ static __always_inline void ppa_life_in(struct ppa_rec *r, u8 wait, u64 now)
 		if (d > r->longest[part])
 			r->longest[part] = d;
 		r->waits[part]++;
-		part = PPA_PART_WOKEN;
+		return ppa_life_add(r, PPA_PART_WOKEN, now);
 	}
 	ppa_life_add(r, part, now);
+	return 0;
 }
 
 /* Whether a thread that runs is accounted for is ON from NOW on, and was BEFORE. */

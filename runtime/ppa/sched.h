@@ -18,6 +18,7 @@
 #include "ppa/cause.h"
 #include "ppa/charge.h"
 #include "ppa/life.h"
+#include "ppa/slice.h"
 #include "ppa/threads.h"
 #include <linux/kprobes.h>
 #include <linux/sched/rt.h>
@@ -148,16 +149,39 @@ ppa_part_of(const struct ppa_rec *out, struct task_struct *prev, bool preempt,
 	return ppa_cause(out, prev, mode, prev_state);
 }
 
+/* The timeline is told of a switch. */
+static __always_inline void
+ppa_slice_switch(struct ppa_slice *s, struct ppa_rec *in, u64 ready, u64 now,
+		 struct task_struct *next)
+{
+	if (in && READ_ONCE(in->waker)) {
+		s->waker = READ_ONCE(in->waker);
+		WRITE_ONCE(in->waker, 0);
+	}
+	s->ready = ready;
+	ppa_slice_put(s, now, next->pid);
+}
+
+/* What who goes now is called. */
+static noinline void ppa_slice_name(struct task_struct *task)
+{
+	u64 words[TASK_COMM_LEN / sizeof(u64)];
+
+	memcpy(words, task->comm, sizeof(words));
+	ppa_slice_of_thread(SW_SLICE_NAME, task->pid, task->tgid, words);
+}
+
 static void
 ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 	      struct task_struct *next, unsigned int prev_state)
 {
 	struct ppa_cpu *c = this_cpu_ptr(&ppa_cpus);
 	struct ppa_rec *out = c->rec, *in = NULL;
+	struct ppa_slice slice;
 	enum ppa_value why;
-	bool on;
+	bool on, has_slices;
+	u64 now, ready = 0;
 	u8 wait;
-	u64 now;
 
 	if (!is_idle_task(next))
 		in = ppa_find(next);
@@ -168,6 +192,9 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 		WRITE_ONCE(c->state, c->stack[0]);
 		WRITE_ONCE(c->depth, 0);
 	}
+	has_slices = ppa_has_slices();
+	if (has_slices)
+		ppa_slice_take(&slice, c, prev);
 	if (out)
 		ppa_rec_change(out);
 	c->left_tid = prev->pid;
@@ -190,8 +217,13 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 		}
 		WRITE_ONCE(out->cpu, -1);
 		ppa_rec_changed(out);
+		if (has_slices)
+			slice.part |= out->part == PPA_PART_OVER ?
+				SW_SLICE_OVER : out->part;
 	} else {
 		ppa_fold(c, false);
+		if (has_slices)
+			slice.part |= PPA_PART_UNKNOWN;
 	}
 
 	c->moment = PPA_WAIT_NONE;
@@ -214,13 +246,18 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 	if (in) {
 		ppa_rec_change(in);
 		wait = READ_ONCE(in->wait);
-		ppa_life_in(in, wait, now);
+		ready = ppa_life_in(in, wait, now);
 		if (c->on && wait)
 			ppa_waited(c, in, wait, now);
 		WRITE_ONCE(in->cpu, smp_processor_id());
 		ppa_rec_changed(in);
 	}
 	ppa_done();
+	if (has_slices) {
+		ppa_slice_switch(&slice, in, ready, now, next);
+		if (unlikely(prev_state & TASK_DEAD))
+			ppa_slice_name(prev);
+	}
 	if (unlikely(prev_state & TASK_DEAD) &&
 	    (!thread_group_leader(prev) || thread_group_empty(prev)))
 		ppa_remove(prev);

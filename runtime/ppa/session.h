@@ -44,6 +44,7 @@ static void ppa_charge_for(struct ppa_cpu *c, unsigned int state, u32 next)
 static int ppa_cpu_prepare(unsigned int cpu)
 {
 	ppa_charge_for(per_cpu_ptr(&ppa_cpus, cpu), PPA_V_OFFLINE, PPA_V_IDLE);
+	per_cpu(ppa_slices, cpu).gap = true;
 	return 0;
 }
 

@@ -18,6 +18,7 @@
  *
  *   charge.h	what a CPU is in; system calls, interrupts, softirqs
  *   life.h	what a thread's life went to, on CPUs and off them
+ *   slice.h	what a timeline is told of switches
  *   threads.h	threads' records: they come, go, and are found
  *   cause.h	what a thread that blocks waits for
  *   sched.h	switches, wake-ups, and what the scheduler does with a thread
@@ -27,6 +28,7 @@
  *   proc.h	what the files say
  *   dirs.h	their directories, which come and go with threads
  *   session.h	from module init to module exit
+ *   timeline.h	slices and what threads stand at, into the trace
  *
  * Interrupts stay on.  What comes between two instructions of a charge:
  *
@@ -124,6 +126,7 @@ struct ppa_rec {
 	u64 at;				/* ... and until when, but for PART */
 	u8 part;			/* what it goes to since */
 	const void *lock;		/* that it waits for */
+	u32 waker;			/* of its last wake-up, as slices have it */
 	u64 parts[PPA_NR_PARTS];
 	u64 waits[PPA_NR_PARTS];
 	u64 longest[PPA_NR_PARTS];

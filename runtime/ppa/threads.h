@@ -16,6 +16,7 @@
 #include "base/kernel.h"
 #include "ppa/charge.h"
 #include "ppa/life.h"
+#include "ppa/slice.h"
 #include "ppa/state.h"
 #include <asm/syscall.h>
 #include <linux/binfmts.h>
@@ -171,6 +172,18 @@ static void ppa_remove(struct task_struct *task)
 	raw_spin_unlock_irqrestore(&ppa.records, irq);
 }
 
+/* What a timeline is told of a thread that current has made. */
+static noinline void ppa_slice_born(struct ppa_rec *r)
+{
+	const u64 words[2] = { r->alive, r->started };
+	unsigned long irq;
+
+	WRITE_ONCE(r->waker, current->pid);
+	local_irq_save(irq);
+	ppa_slice_of_thread(SW_SLICE_BORN, r->tid, r->tgid, words);
+	local_irq_restore(irq);
+}
+
 /* Every thread comes by here: those of fork(), of the kernel, of io_uring, vhost. */
 static void ppa_on_new(void *data, struct task_struct *child,
 		       sw_clone_flags flags)
@@ -187,6 +200,8 @@ static void ppa_on_new(void *data, struct task_struct *child,
 		return;
 	new->mode = PPA_V_SYSTEM;
 	new->born = true;
+	if (ppa_has_slices())
+		ppa_slice_born(new);
 }
 
 /* Its memory is about to go.  A process's first thread keeps its record until then

@@ -193,7 +193,9 @@ static int sw_profile_trace(unsigned int uses)
 	if (!rc)
 		rc = sw_trace_start(roundup_pow_of_two(kb) << 10,
 				    &sw_profile_source, !(uses & SW_TRACES));
-	if (rc)
+	if (rc == -EBUSY)
+		_stp_error("stapwatch: a script that records a timeline can have no samples in a trace; use two scripts\n");
+	else if (rc)
 		_stp_error("stapwatch: no memory for each CPU's buffer of %lld KiB; try a smaller -G stapwatch_buffer=KB\n",
 			   kb);
 	else
@@ -212,7 +214,7 @@ static void sw_profile_seed(void)
 static void sw_profile_release(void)
 {
 	sw_images_stop();
-	sw_trace_stop();
+	sw_trace_stop(&sw_profile_source);
 	memset(&sw_put, 0, sizeof(sw_put));
 	sw_profile.counts = 0;
 	sw_profile_free_last();

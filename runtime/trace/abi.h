@@ -42,6 +42,10 @@ enum sw_trace_type {
 	SW_TRACE_MODULE,
 	SW_TRACE_ROUND,
 	SW_TRACE_END,
+	SW_TRACE_TIMELINE,	/* what its ticks are */
+	SW_TRACE_THREAD,	/* a thread's accounting, as it stood */
+	SW_TRACE_SLICES,	/* what one CPU did */
+	SW_TRACE_SLICES_END,
 };
 
 struct sw_trace_record {
@@ -222,6 +226,91 @@ struct sw_trace_end {
 	uint64_t lost_skipped;		/* SystemTap ran no handler */
 	uint64_t no_stack;		/* written without: table was full */
 	uint64_t other_lost;		/* records that are not samples */
+};
+
+/*
+ * A timeline: what CPUs and threads did, by precise accounting.  Times are ticks.
+ *
+ * A CPU's slices tell of each switch: how long the thread ran that goes, and on what,
+ * what it goes to, and who comes.  A thread's slices are what its CPUs say of it,
+ * from switch to switch; they sum to its accounting, which SW_TRACE_THREAD has.
+ */
+struct sw_trace_timeline {
+	struct sw_trace_record r;
+	uint64_t hz;			/* ticks a second */
+	uint64_t tick;			/* at r.time */
+};
+
+#define SW_TRACE_THREAD_ENDED 1
+#define SW_TRACE_THREAD_RUNS 2		/* since `at' */
+#define SW_TRACE_THREAD_FIRST 4		/* what was before the timeline */
+
+/* At a thread's last switch, or the timeline's: at its beginning, and its end. */
+struct sw_trace_thread {
+	struct sw_trace_record r;
+	uint32_t tid;
+	uint32_t pid;
+	uint32_t flags;
+	uint32_t part;			/* since `at', unless it runs */
+	char comm[16];
+	uint64_t born;			/* what no other thread of this tid has */
+	uint64_t begin;			/* its life is from here to `at' */
+	uint64_t at;
+	uint32_t nr_parts;
+	uint32_t pad;
+	uint64_t parts[];		/* enum ppa_part of ppa/abi.h */
+};
+
+/* Slices one after the other, of the CPU r.cpu. */
+struct sw_trace_slices {
+	struct sw_trace_record r;
+	uint64_t from;			/* the first is since then */
+	uint32_t tid;			/* who ran then; 0: none */
+	uint32_t flags;			/* SW_TRACE_SLICES_... */
+	uint64_t more[];		/* struct sw_slice */
+};
+
+#define SW_TRACE_SLICES_SINCE 1		/* `from' and `tid' are known */
+
+/*
+ * What follows a slice, each 8 bytes, in this order.  Without BEGIN, BORN and NAME
+ * it is a switch.
+ */
+#define SW_SLICE_IRQ 1		/* ticks in interrupts, in softirqs: 32 bits each */
+#define SW_SLICE_WOKEN 2	/* ticks that it was ready, its waker: the same */
+#define SW_SLICE_WIDE 4		/* the upper 32 bits of dt, system, those in
+				 * interrupts, in softirqs, ready, and none */
+#define SW_SLICE_BEGIN 8	/* the tick: TID runs, what was is not known */
+#define SW_SLICE_BORN 16	/* the tick, and `born': of a new thread TID, which
+				 * is of process `system' */
+#define SW_SLICE_NAME 32	/* 16 bytes: the name that TID ends with */
+#define SW_SLICE 128		/* always: no slice begins with 0 */
+
+#define SW_SLICE_NO_CALL 0xffff
+#define SW_SLICE_UNTOLD 128	/* it was not accounted for while it ran */
+#define SW_SLICE_OVER 127	/* it ended */
+
+/* A waker that is no thread */
+#define SW_SLICE_BY 0x80000000u
+#define SW_SLICE_BY_IRQ (SW_SLICE_BY | 1)
+#define SW_SLICE_BY_SOFTIRQ (SW_SLICE_BY | 2)
+#define SW_SLICE_BY_IDLE (SW_SLICE_BY | 3)
+
+struct sw_slice {
+	uint8_t flags;
+	uint8_t part;		/* what who ran goes to, and SW_SLICE_UNTOLD */
+	uint16_t call;		/* it is in; SW_SLICE_NO_CALL: none */
+	uint32_t tid;		/* who runs from here on; 0: none */
+	uint32_t dt;		/* ticks since the slice before */
+	uint32_t system;	/* of these in system mode; what is left is user's */
+	uint64_t more[];
+};
+
+/* Of the CPU r.cpu: taken = written + lost. */
+struct sw_trace_slices_end {
+	struct sw_trace_record r;
+	uint64_t taken;			/* slices */
+	uint64_t lost;			/* the buffer was full */
 };
 
 #endif

@@ -67,6 +67,7 @@ static struct {
 	bool begun;			/* the head is out */
 	bool dirty;			/* something followed the last round */
 	bool endless;			/* the output had no room for the end */
+	bool always;			/* it is put out also if nothing was sampled */
 	u64 held;			/* see sw_trace_hold() */
 	struct rchan **chan;
 	int *overwrite;
@@ -489,19 +490,20 @@ static void sw_trace_free(void)
 
 /**
  * sw_trace_stop - put out all that there is, and the end
+ * @source: who started it; for another one nothing is done
  *
  * Context: sleepable, when nothing is sampled or recorded any more.
  */
-static void sw_trace_stop(void)
+static void sw_trace_stop(const struct sw_trace_source *source)
 {
 	struct work_struct last;
 
-	if (!sw_trace.on)
+	if (!sw_trace.on || sw_trace.source != source)
 		return;
 	irq_work_sync(&sw_trace.kick);
 	cancel_work_sync(&sw_trace.kicked);
 	cancel_delayed_work_sync(&sw_trace.work);
-	if (sw_trace.begun || sw_trace_taken()) {
+	if (sw_trace.begun || sw_trace.always || sw_trace_taken()) {
 		INIT_WORK_ONSTACK(&last, sw_trace_last_work);
 		schedule_work_on(sw_trace_cpu(), &last);
 		flush_work(&last);
@@ -524,13 +526,15 @@ static void sw_trace_stop(void)
  * @source: what there is to trace
  * @quiet: put nothing out: records are for the images alone
  * Context: sleepable.
- * Return: 0 or -ENOMEM.
+ * Return: 0, -ENOMEM, or -EBUSY if there is another source.
  */
 static int sw_trace_start(unsigned long bytes,
 			  const struct sw_trace_source *source, bool quiet)
 {
 	int cpu;
 
+	if (sw_trace.on)
+		return -EBUSY;
 	for_each_possible_cpu(cpu) {
 		struct sw_trace_cpu *t = per_cpu_ptr(&sw_trace_cpus, cpu);
 
@@ -546,6 +550,7 @@ static int sw_trace_start(unsigned long bytes,
 	sw_trace.quiet = quiet;
 	sw_trace.dirty = false;
 	sw_trace.endless = false;
+	sw_trace.always = false;
 	INIT_DELAYED_WORK(&sw_trace.work, sw_trace_work);
 	INIT_WORK(&sw_trace.kicked, sw_trace_kicked);
 	init_irq_work(&sw_trace.kick, sw_trace_kick);
