@@ -98,10 +98,10 @@ _stapwatch_map()
 # For `report': its options, their values, files.
 _stapwatch_report()
 {
-	local options='--annotate --branches --by --callees --callers --comm --cpu
-		--diff --event --flamegraph --folded --idle --image --inline
-		--kallsyms --limit --no-demangle --pid --pprof --root --sort
-		--symbol --tid'
+	local options='--annotate --branches --by --callees --callers --chrome --comm
+		--cpu --diff --event --flamegraph --folded --idle --image --inline
+		--kallsyms --limit --no-demangle --perfetto --pid --pprof --root
+		--sort --symbol --tid --timeline'
 	local names='comm pid tid cpu image symbol line block address stack
 		data source'
 	local head=
@@ -138,7 +138,7 @@ _stapwatch_starts()
 	case ${COMP_WORDS[1]} in
 	stat) options='-e --every -a -C -p -t -G -I --per-thread --estimate --json -v' ;;
 	latency) options='-e -p --by --over -I -n --svg --json -v' ;;
-	record) options='-e -g -a -C -p -t -G -o -v' ;;
+	record) options='-e -g -a -C -p -t -G --timeline -o -v' ;;
 	esac
 	case $prev in
 	-e)

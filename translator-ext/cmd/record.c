@@ -18,13 +18,14 @@
 #include "event/event.h"
 #include "stap/run.h"
 
-#define USAGE "there are -e EVENT:PERIOD, -g, -a, -C CPUS, -p PID, -t TID, -G CGROUP, -o FILE, -v and a COMMAND"
+#define USAGE "there are -e EVENT:PERIOD, -g, -a, -C CPUS, -p PID, -t TID, -G CGROUP, --timeline, -o FILE, -v and a COMMAND"
 #define MAX_EVENTS 16
 
 struct record {
 	const char *events[MAX_EVENTS];
 	size_t nr_events;
 	bool all;
+	bool timeline;
 	const char *cpus;
 	const char *pid, *tid, *cgroup;
 	const char *file;
@@ -78,7 +79,10 @@ static int take_event(struct record *r, const char *text)
 
 static int read_options(struct record *r, int argc, char **argv)
 {
-	static const struct option no_long[] = { { NULL, 0, NULL, 0 } };
+	static const struct option names[] = {
+		{ "timeline", no_argument, NULL, 'T' },
+		{ NULL, 0, NULL, 0 },
+	};
 	char letter[3];
 	int c, rc = 0;
 
@@ -86,7 +90,7 @@ static int read_options(struct record *r, int argc, char **argv)
 	optind = 1;
 	/* what comes behind the command's name is the command's */
 	while (!rc && (c = getopt_long(argc, argv, "+:e:gaC:p:t:G:o:v",
-				       no_long, NULL)) >= 0) {
+				       names, NULL)) >= 0) {
 		switch (c) {
 		case 'e':
 			rc = take_event(r, optarg);
@@ -114,6 +118,9 @@ static int read_options(struct record *r, int argc, char **argv)
 		case 'o':
 			r->file = optarg;
 			break;
+		case 'T':
+			r->timeline = true;
+			break;
 		case 'v':
 			r->verbose = true;
 			break;
@@ -127,13 +134,17 @@ static int read_options(struct record *r, int argc, char **argv)
 		return rc;
 	if ((r->all || r->cpus) + !!r->pid + !!r->tid + !!r->cgroup > 1)
 		return fail("-a and -C, -p, -t and -G exclude each other");
+	if (r->timeline && (r->nr_events || r->all || r->cpus || r->pid ||
+			    r->tid || r->cgroup))
+		return fail("--timeline is of all threads on all CPUs, and has no samples; leave out -e, -a, -C, -p, -t and -G");
 	if (optind < argc)
 		r->command = words_of_shell(argc - optind, argv + optind);
-	else if (!r->all && !r->cpus && !r->pid && !r->tid && !r->cgroup)
+	else if (!r->all && !r->cpus && !r->pid && !r->tid && !r->cgroup &&
+		 !r->timeline)
 		return fail("whom to sample? " USAGE);
 	if (r->pid && r->command)
 		return fail("-p samples a process that runs; leave out the command, or -p");
-	if (!r->nr_events)
+	if (!r->nr_events && !r->timeline)
 		r->events[r->nr_events++] = "cpu_clock:1000000";
 	return 0;
 }
@@ -142,7 +153,9 @@ static void write_script(const struct record *r, struct buf *out)
 {
 	size_t i;
 
-	if (r->cgroup) {
+	if (r->timeline) {
+		buf_puts(out, "probe begin { ppa_timeline() }\n");
+	} else if (r->cgroup) {
 		buf_puts(out, "probe begin { cgroup_watch(");
 		buf_stap_string(out, r->cgroup);
 		buf_puts(out, "); profile_only_watched() }\n");

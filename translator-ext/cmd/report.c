@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/shown.h"
+#include "cmd/report_timeline.h"
 #include "config.h"
 #include "report/input/profile.h"
 #include "report/output/annotate.h"
@@ -36,6 +37,10 @@ enum output {
 	OUTPUT_ANNOTATE,
 	OUTPUT_BRANCHES,
 	OUTPUT_DIFF,
+	/* of a timeline, not of samples */
+	OUTPUT_TIMELINE,
+	OUTPUT_CHROME,
+	OUTPUT_PERFETTO,
 };
 
 /* What an output is made by without --by, and what it takes besides. */
@@ -54,6 +59,7 @@ static const struct {
 	[OUTPUT_ANNOTATE] = { NULL, PROFILE_IP, 0 },
 	[OUTPUT_BRANCHES] = { "symbol", PROFILE_BRANCHES, 0 },
 	[OUTPUT_DIFF] = { "comm,image,symbol", 0, 0 },
+	[OUTPUT_PERFETTO] = { NULL, 0, 0 },
 };
 
 struct settings {
@@ -138,14 +144,14 @@ static int parse_sort(const char *s, enum rows_sort *sort)
 static int set_output(struct settings *s, enum output output)
 {
 	if (s->output != OUTPUT_TABLE && s->output != output)
-		return wrong("one of --callees, --callers, --folded, --flamegraph, --pprof, --annotate, --branches and --diff is enough");
+		return wrong("one of --callees, --callers, --folded, --flamegraph, --pprof, --annotate, --branches, --diff, --timeline, --chrome and --perfetto is enough");
 	s->output = output;
 	return 0;
 }
 
 enum option_number {
 	OPT_OUTPUT = 256,	/* and an enum output */
-	OPT_BY = OPT_OUTPUT + OUTPUT_DIFF + 1,
+	OPT_BY = OPT_OUTPUT + OUTPUT_PERFETTO + 1,
 	OPT_COMM,
 	OPT_CPU,
 	OPT_EVENT,
@@ -168,6 +174,7 @@ static const struct option options[] = {
 	{ "by", required_argument, NULL, OPT_BY },
 	{ "callees", no_argument, NULL, OPT_OUTPUT + OUTPUT_CALLEES },
 	{ "callers", no_argument, NULL, OPT_OUTPUT + OUTPUT_CALLERS },
+	{ "chrome", no_argument, NULL, OPT_OUTPUT + OUTPUT_CHROME },
 	{ "comm", required_argument, NULL, OPT_COMM },
 	{ "cpu", required_argument, NULL, OPT_CPU },
 	{ "diff", required_argument, NULL, OPT_OUTPUT + OUTPUT_DIFF },
@@ -180,12 +187,14 @@ static const struct option options[] = {
 	{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
 	{ "limit", required_argument, NULL, OPT_LIMIT },
 	{ "no-demangle", no_argument, NULL, OPT_NO_DEMANGLE },
+	{ "perfetto", no_argument, NULL, OPT_OUTPUT + OUTPUT_PERFETTO },
 	{ "pid", required_argument, NULL, OPT_PID },
 	{ "pprof", no_argument, NULL, OPT_OUTPUT + OUTPUT_PPROF },
 	{ "root", required_argument, NULL, OPT_ROOT },
 	{ "sort", required_argument, NULL, OPT_SORT },
 	{ "symbol", required_argument, NULL, OPT_SYMBOL },
 	{ "tid", required_argument, NULL, OPT_TID },
+	{ "timeline", no_argument, NULL, OPT_OUTPUT + OUTPUT_TIMELINE },
 	{ 0 },
 };
 
@@ -253,6 +262,26 @@ static int check_branches(const struct columns *columns)
 	return 0;
 }
 
+static bool is_timeline(enum output output)
+{
+	return output >= OUTPUT_TIMELINE;
+}
+
+/* Writes what is no text. */
+static bool is_binary(enum output output)
+{
+	return output == OUTPUT_PPROF || output == OUTPUT_PERFETTO;
+}
+
+static int check_timeline(const struct settings *s)
+{
+	if (s->by || s->filter.event || s->view.image || s->view.symbol ||
+	    s->limit >= 0 || s->sort || s->from.root || s->from.kallsyms ||
+	    s->from.inlined || s->from.mangled)
+		return wrong("a timeline has no samples: it takes --comm, --cpu, --pid and --tid only");
+	return 0;
+}
+
 static int parse_options(int argc, char **argv, struct settings *s)
 {
 	const char *by;
@@ -280,6 +309,8 @@ static int parse_options(int argc, char **argv, struct settings *s)
 	s->path = argv[optind];
 	if (s->idle && s->output != OUTPUT_FLAMEGRAPH)
 		return wrong("--idle is for --flamegraph; the idle loop is in all else");
+	if (is_timeline(s->output))
+		return check_timeline(s);
 	s->view.without_idle = s->output == OUTPUT_FLAMEGRAPH && !s->idle;
 	if (s->limit < 0)
 		s->limit = defaults[s->output].limit;
@@ -464,6 +495,9 @@ static int print_view(const struct settings *s, struct view *v, struct buf *out)
 	case OUTPUT_BRANCHES:
 		return print_branches(s, v, out);
 	case OUTPUT_DIFF:
+	case OUTPUT_TIMELINE:
+	case OUTPUT_CHROME:
+	case OUTPUT_PERFETTO:
 		break;
 	}
 	return 1;
@@ -517,6 +551,22 @@ static int report_two(const struct settings *s, struct buf *out)
 	return !now;
 }
 
+static int report_slices(const struct settings *s, struct buf *out)
+{
+	const struct timeline_filter filter = {
+		.comm = s->filter.comm,
+		.pid = s->filter.pid,
+		.tid = s->filter.tid,
+		.cpu = s->filter.cpu,
+	};
+
+	return report_timeline(s->path, &filter,
+			       s->output == OUTPUT_CHROME   ? timeline_chrome :
+			       s->output == OUTPUT_PERFETTO ? timeline_perfetto :
+							      timeline_text,
+			       out);
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct buf out = { 0 };
@@ -525,12 +575,17 @@ int cmd_report(int argc, char **argv)
 
 	if (parse_options(argc, argv, &s))
 		return 1;
-	if (s.output == OUTPUT_PPROF && isatty(STDOUT_FILENO)) {
-		wrong("--pprof writes what is no text: give stdout a file");
+	if (is_binary(s.output) && isatty(STDOUT_FILENO)) {
+		wrong("--%s writes what is no text: give stdout a file",
+		      s.output == OUTPUT_PPROF ? "pprof" : "perfetto");
 		return 1;
 	}
-	status = s.output == OUTPUT_DIFF ? report_two(&s, &out) :
-					   report_one(&s, &out);
+	if (is_timeline(s.output))
+		status = report_slices(&s, &out);
+	else if (s.output == OUTPUT_DIFF)
+		status = report_two(&s, &out);
+	else
+		status = report_one(&s, &out);
 	status = write_out(&out) ?: status;
 	free(out.s);
 	return status;

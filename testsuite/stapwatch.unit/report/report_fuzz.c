@@ -24,6 +24,7 @@
 #include "report/output/folded.h"
 #include "report/output/pprof.h"
 #include "report/output/table.h"
+#include "report/output/timeline_view.h"
 #include "report/output/view.h"
 #include "../ensure.h"
 
@@ -149,6 +150,45 @@ static void check_view(struct profile *p)
 	view_free(v);
 }
 
+static const char *part_name(unsigned int part)
+{
+	return part < PPA_NR_PARTS ? "part" : NULL;
+}
+
+static void check_timeline(const char *path)
+{
+	struct timeline_view v = {
+		.filter = { .pid = -1, .tid = -1, .cpu = -1 },
+		.part_name = part_name,
+	};
+	struct buf why = { 0 };
+	struct timeline *t = timeline_read(path, &why);
+	const struct timeline_slice *s;
+	size_t i;
+
+	ensure(!t == !!why.len);
+	if (!t) {
+		free(why.s);
+		return;
+	}
+	for (i = 0; i < t->nr_slices; i++) {
+		s = &t->slices[i];
+		ensure(s->from <= s->to);
+		ensure(!i || t->slices[i - 1].from <= s->from);
+		ensure(s->thread == TIMELINE_NONE || s->thread < t->nr_threads);
+		ensure(s->waker == TIMELINE_NONE || s->waker < t->nr_threads);
+		/* what it is made of is not more than it */
+		ensure(s->system <= s->to - s->from);
+		ensure(timeline_rest(s) <= s->to - s->from);
+	}
+	v.timeline = t;
+	timeline_text(&v, &why, null);
+	timeline_chrome(&v, &why, null);
+	timeline_perfetto(&v, &why, null);
+	free(why.s);
+	timeline_free(t);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct buf why = { 0 };
@@ -163,6 +203,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	p = profile_read(path, ~0u, &everything, &why);
 	ensure(!p == !!why.len);
+	check_timeline(path);
 	if (p) {
 		check_reading(p, size);
 		check_view(p);

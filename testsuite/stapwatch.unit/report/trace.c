@@ -8,7 +8,8 @@
  *
  * A record is what its type says, zeroes but for the fields that are named,
  * with text to the end of the line, and with mark, size and its CPU's next
- * number unless those are named too.  A module's sections are section=ADDR:NAME.
+ * number unless those are named too.  A module's sections are section=ADDR:NAME; a
+ * slice is switch=FLAGS:PART:CALL:TID:DT:SYSTEM, and what follows it a more= behind it.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -83,6 +84,17 @@ static const struct type types[] = {
 		FIELD(end, taken), FIELD(end, written), FIELD(end, lost_full),
 		FIELD(end, lost_nested), FIELD(end, lost_skipped),
 		FIELD(end, no_stack), FIELD(end, other_lost) } },
+	{ TYPE(timeline, SW_TRACE_TIMELINE), {
+		FIELD(timeline, hz), FIELD(timeline, tick) } },
+	{ TYPE(thread, SW_TRACE_THREAD), {
+		FIELD(thread, tid), FIELD(thread, pid), FIELD(thread, flags),
+		FIELD(thread, part), FIELD(thread, born), FIELD(thread, begin),
+		FIELD(thread, at), FIELD(thread, nr_parts) } },
+	{ TYPE(slices, SW_TRACE_SLICES), {
+		FIELD(slices, from), FIELD(slices, tid),
+		FIELD(slices, flags) } },
+	{ TYPE(slices_end, SW_TRACE_SLICES_END), {
+		FIELD(slices_end, taken), FIELD(slices_end, lost) } },
 };
 
 static union {
@@ -128,11 +140,34 @@ static size_t put_words(size_t size, const char *list)
 	return size;
 }
 
+static size_t put_switch(size_t size, const char *value)
+{
+	struct sw_slice e = { 0 };
+	unsigned long long n[6] = { 0 };
+	unsigned int i;
+	char *end;
+
+	for (i = 0; i < 6 && *value; i++) {
+		n[i] = strtoull(value, &end, 0);
+		value = end + (*end == ':');
+	}
+	e.flags = SW_SLICE | n[0];
+	e.part = n[1];
+	e.call = n[2];
+	e.tid = n[3];
+	e.dt = n[4];
+	e.system = n[5];
+	memcpy(out.bytes + size, &e, sizeof(e));
+	return size + sizeof(e);
+}
+
 static size_t put_text(const struct type *t, size_t size, const char *text)
 {
-	if (t->type == SW_TRACE_COMM) {
-		strncpy(out.bytes + offsetof(struct sw_trace_comm, comm), text,
-			15);
+	if (t->type == SW_TRACE_COMM || t->type == SW_TRACE_THREAD) {
+		strncpy(out.bytes + (t->type == SW_TRACE_COMM ?
+				     offsetof(struct sw_trace_comm, comm) :
+				     offsetof(struct sw_trace_thread, comm)),
+			text, 15);
 		return size;
 	}
 	strcpy(out.bytes + size, text);
@@ -176,6 +211,10 @@ static void put(const struct type *t, char *line)
 		}
 		if (!strcmp(key, "more")) {
 			size = put_words(size, value);
+			continue;
+		}
+		if (!strcmp(key, "switch")) {
+			size = put_switch(size, value);
 			continue;
 		}
 		if (!strcmp(key, "section")) {

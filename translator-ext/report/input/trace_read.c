@@ -76,6 +76,13 @@ static bool module_fits(const struct sw_trace_module *m)
 	return memchr(m->name, '\0', m->r.size - sizeof(*m) - size);
 }
 
+static bool thread_fits(const struct sw_trace_thread *t)
+{
+	return t->r.size == sizeof(*t) +
+				    (size_t)t->nr_parts * sizeof(uint64_t) &&
+	       memchr(t->comm, '\0', sizeof(t->comm));
+}
+
 static bool fits(const struct sw_trace_record *r)
 {
 	/* how long each is at least; 0: not known here */
@@ -92,11 +99,16 @@ static bool fits(const struct sw_trace_record *r)
 		[SW_TRACE_MODULE] = sizeof(struct sw_trace_module),
 		[SW_TRACE_ROUND] = sizeof(struct sw_trace_round),
 		[SW_TRACE_END] = sizeof(struct sw_trace_end),
+		[SW_TRACE_TIMELINE] = sizeof(struct sw_trace_timeline),
+		[SW_TRACE_THREAD] = sizeof(struct sw_trace_thread),
+		[SW_TRACE_SLICES] = sizeof(struct sw_trace_slices),
+		[SW_TRACE_SLICES_END] = sizeof(struct sw_trace_slices_end),
 	};
 	const struct sw_trace_event *event = (const void *)r;
 	const struct sw_trace_count *count = (const void *)r;
 	const struct sw_trace_comm *comm = (const void *)r;
 	const struct sw_trace_mmap *map = (const void *)r;
+	const struct sw_trace_timeline *timeline = (const void *)r;
 
 	if (r->type >= sizeof(least) / sizeof(*least))
 		return r->type != 0;
@@ -121,6 +133,10 @@ static bool fits(const struct sw_trace_record *r)
 		       text_ends(r, sizeof(*map));
 	case SW_TRACE_MODULE:
 		return module_fits((const void *)r);
+	case SW_TRACE_TIMELINE:
+		return timeline->hz;
+	case SW_TRACE_THREAD:
+		return thread_fits((const void *)r);
 	}
 	return true;
 }
@@ -327,7 +343,7 @@ const struct sw_trace_record *trace_next(struct trace *t)
 	const struct sw_trace_record *r;
 
 	while (!t->skipped.second && (r = next_record(t))) {
-		if (r->type > SW_TRACE_END) {
+		if (r->type > SW_TRACE_SLICES_END) {
 			t->skipped.unknown++;
 		} else if (r->type == SW_TRACE_HEAD) {
 			h = (const void *)r;

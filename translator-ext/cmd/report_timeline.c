@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* stapwatch report of a timeline; report_timeline.h says what is wanted of it. */
+#include "cmd/report_timeline.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/shown.h"
+#include "cmd/ppa_why.h"
+
+static const char *part_name(unsigned int part)
+{
+	return part < PPA_NR_PARTS ? ppa_part_name(part) : NULL;
+}
+
+/* What is not shown is told of, in lines of stderr. */
+static void say_losses(const struct timeline *t)
+{
+	loss_say(&t->loss, &t->skipped, t->name, stderr);
+	if (t->lost)
+		shown_line(
+			stderr,
+			"stapwatch report: %s: of %" PRIu64 " slices %" PRIu64
+			" were lost to a full buffer; what threads did meanwhile is left out",
+			t->name, t->taken, t->lost);
+	if (t->damaged)
+		shown_line(stderr,
+			   "stapwatch report: %s: %" PRIu64
+			   " records of slices are damaged",
+			   t->name, t->damaged);
+	if (t->differ)
+		shown_line(
+			stderr,
+			"stapwatch report: %s: the slices of %" PRIu64
+			" threads are not what was accounted for; those of %" PRIu64
+			" are",
+			t->name, t->differ, t->checked);
+	if (t->unchecked)
+		shown_line(stderr,
+			   "stapwatch report: %s: %" PRIu64
+			   " threads have slices that are missing",
+			   t->name, t->unchecked);
+}
+
+int report_timeline(const char *path, const struct timeline_filter *filter,
+		    void (*print)(const struct timeline_view *v,
+				  struct buf *out, FILE *to),
+		    struct buf *out)
+{
+	struct timeline_view v = { .filter = *filter, .part_name = part_name };
+	struct buf why = { 0 };
+	struct timeline *t = timeline_read(path, &why);
+
+	if (!t) {
+		shown_line(stderr, "stapwatch report: %s: %s", path, why.s);
+		free(why.s);
+		return 1;
+	}
+	free(why.s);
+	v.timeline = t;
+	print(&v, out, stdout);
+	say_losses(t);
+	timeline_free(t);
+	return 0;
+}

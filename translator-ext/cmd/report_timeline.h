@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* stapwatch report of a timeline. */
+#ifndef STAPWATCH_REPORT_TIMELINE_H
+#define STAPWATCH_REPORT_TIMELINE_H
+
+#include "report/output/timeline_view.h"
+
+/**
+ * report_timeline - print a trace's timeline, and on stderr what it lacks
+ * @print: timeline_text() or one of its like
+ *
+ * Return: 0, or 1 after a message
+ */
+int report_timeline(const char *path, const struct timeline_filter *filter,
+		    void (*print)(const struct timeline_view *v,
+				  struct buf *out, FILE *to),
+		    struct buf *out);
+
+#endif

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A trace's timeline; timeline.h says what is wanted of it.
+ *
+ * CPUs' slices are read first, each CPU's one after the other, and put in the order
+ * of time.  Then threads are followed through them: what a thread does off CPUs is
+ * known when it comes to one again.
+ */
+#include "report/input/timeline.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/progress.h"
+#include "report/input/slices.h"
+
+/* A thread that is followed, by its number in the timeline. */
+struct follow {
+	bool known; /* what it does since `at' is `part' */
+	bool ended;
+	bool complete; /* from `since' on nothing was missed */
+	uint64_t since, until; /* between them its slices are summed up */
+	bool reached; /* a slice ended then */
+	uint64_t at;
+	uint32_t part;
+	uint16_t call;
+	uint64_t sums[PPA_NR_PARTS];
+	uint64_t base[PPA_NR_PARTS];
+};
+
+struct reading {
+	struct timeline *t;
+	struct slices cpus;
+	struct sw_trace_thread **states; /* in the order of the stream */
+	size_t nr_states, size_states;
+	bool has_head;
+	/* threads: by tid who has it now, by tid and `born' all of them */
+	struct intern tids;
+	uint32_t *current;
+	size_t size_current;
+	struct intern births;
+	struct follow *follow;
+	size_t size_follow;
+};
+
+/* ---- records */
+
+static void on_thread(struct reading *rd, const struct sw_trace_thread *r)
+{
+	struct sw_trace_thread *copy = xmalloc(r->r.size);
+
+	memcpy(copy, r, r->r.size);
+	rd->states = array_room(rd->states, &rd->size_states, rd->nr_states + 1,
+				sizeof(*rd->states));
+	rd->states[rd->nr_states++] = copy;
+}
+
+static void on_record(struct reading *rd, const struct sw_trace_record *r)
+{
+	const struct sw_trace_timeline *head = (const void *)r;
+
+	switch (r->type) {
+	case SW_TRACE_TIMELINE:
+		rd->has_head = true;
+		rd->t->hz = head->hz;
+		rd->t->tick = head->tick;
+		rd->t->time = r->time;
+		break;
+	case SW_TRACE_THREAD:
+		on_thread(rd, (const void *)r);
+		break;
+	case SW_TRACE_SLICES:
+		slices_record(&rd->cpus, (const void *)r);
+		break;
+	case SW_TRACE_SLICES_END:
+		slices_end(&rd->cpus, (const void *)r);
+		break;
+	}
+}
+
+/* ---- threads */
+
+/* Who has TID now, or has that number from here on; TIMELINE_NONE: nobody. */
+static uint32_t *current_of(struct reading *rd, uint32_t tid)
+{
+	const uint32_t nr = intern(&rd->tids, &tid, sizeof(tid));
+	const size_t had = rd->size_current;
+	size_t i;
+
+	rd->current = array_room(rd->current, &rd->size_current, nr + 1,
+				 sizeof(*rd->current));
+	for (i = had; i < rd->size_current; i++)
+		rd->current[i] = TIMELINE_NONE;
+	return &rd->current[nr];
+}
+
+/* The number of the thread that was born then. */
+static uint32_t thread_of(struct reading *rd, uint32_t tid, uint64_t born)
+{
+	const uint64_t key[2] = { tid, born };
+	const uint32_t nr = intern(&rd->births, key, sizeof(key));
+	struct timeline *t = rd->t;
+
+	if (nr < t->nr_threads)
+		return nr;
+	t->threads = array_room(t->threads, &t->size_threads, nr + 1,
+				sizeof(*t->threads));
+	rd->follow = array_room(rd->follow, &rd->size_follow, nr + 1,
+				sizeof(*rd->follow));
+	t->threads[nr].tid = tid;
+	t->threads[nr].pid = tid;
+	t->threads[nr].born = born;
+	t->nr_threads = nr + 1;
+	return nr;
+}
+
+/* Who has TID; one of which nothing is known but that. */
+static uint32_t who(struct reading *rd, uint32_t tid)
+{
+	uint32_t *current = current_of(rd, tid);
+
+	if (*current == TIMELINE_NONE)
+		*current = thread_of(rd, tid, UINT64_MAX);
+	return *current;
+}
+
+static void set_name(struct timeline_thread *th, const void *name)
+{
+	memcpy(th->name, name, sizeof(th->name));
+	th->name[sizeof(th->name) - 1] = '\0';
+}
+
+/* ---- slices */
+
+static struct timeline_slice *new_slice(struct timeline *t, uint64_t from,
+					uint64_t to, uint32_t thread,
+					int32_t cpu, uint8_t part)
+{
+	struct timeline_slice *s;
+
+	t->slices = array_room(t->slices, &t->size_slices, t->nr_slices + 1,
+			       sizeof(*t->slices));
+	s = &t->slices[t->nr_slices++];
+	*s = (struct timeline_slice){
+		.from = from,
+		.to = to,
+		.thread = thread,
+		.cpu = cpu,
+		.part = part,
+		.call = SW_SLICE_NO_CALL,
+		.waker = TIMELINE_NONE,
+	};
+	return s;
+}
+
+/* What ends before SINCE is in what it began with. */
+static bool is_counted(const struct follow *f, uint64_t to)
+{
+	return to > f->since && to <= f->until;
+}
+
+/* It begins or ends to run, and what it did before is known or not. */
+static void stands_at(struct follow *f, uint64_t time, bool complete)
+{
+	if (is_counted(f, time) && !complete)
+		f->complete = false;
+	f->reached |= time == f->until;
+	f->at = time;
+}
+
+static void add_to(struct follow *f, unsigned int part, uint64_t ticks,
+		   uint64_t to)
+{
+	if (is_counted(f, to) && part < PPA_NR_PARTS)
+		f->sums[part] += ticks;
+}
+
+/* Who has run goes, or has run until here. */
+static void goes(struct reading *rd, const struct told *d, bool stays)
+{
+	const uint64_t from = d->time - d->dt;
+	struct timeline_slice *s;
+	struct follow *f;
+	uint32_t nr;
+
+	if (!d->prev) {
+		s = new_slice(rd->t, from, d->time, TIMELINE_NONE, d->cpu,
+			      TIMELINE_IDLE);
+		s->irq = d->irq;
+		s->soft = d->soft;
+		return;
+	}
+	nr = who(rd, d->prev);
+	f = &rd->follow[nr];
+	s = new_slice(rd->t, from, d->time, nr, d->cpu, TIMELINE_RUN);
+	s->call = d->call;
+	if (d->part & SW_SLICE_UNTOLD) {
+		s->part = PPA_PART_UNTOLD;
+		add_to(f, PPA_PART_UNTOLD, d->dt, d->time);
+	} else {
+		s->system = d->system;
+		s->irq = d->irq;
+		s->soft = d->soft;
+		add_to(f, PPA_PART_USER, timeline_rest(s), d->time);
+		add_to(f, PPA_PART_SYSTEM, d->system, d->time);
+		add_to(f, PPA_PART_INT, d->irq, d->time);
+		add_to(f, PPA_PART_SOFT, d->soft, d->time);
+	}
+	stands_at(f, d->time, from == f->at);
+	f->known = !stays;
+	f->call = d->call;
+	f->part = d->part & ~SW_SLICE_UNTOLD;
+	f->ended = f->part == SW_SLICE_OVER;
+}
+
+static void off_cpu(struct reading *rd, uint32_t nr, unsigned int part,
+		    uint64_t from, uint64_t to)
+{
+	struct timeline_slice *s;
+
+	if (to <= from)
+		return;
+	s = new_slice(rd->t, from, to, nr, -1, part);
+	s->call = rd->follow[nr].call;
+	add_to(&rd->follow[nr], part, to - from, to);
+}
+
+/* Of the last slice. */
+static void name_waker(struct reading *rd, uint32_t waker)
+{
+	struct timeline_slice *s = &rd->t->slices[rd->t->nr_slices - 1];
+
+	if (waker & SW_SLICE_BY)
+		s->woken_by = waker;
+	else if (waker)
+		s->waker = who(rd, waker);
+}
+
+/* A thread comes to a CPU: now is known what it did since it went. */
+static void comes(struct reading *rd, const struct told *d)
+{
+	const uint32_t nr = who(rd, d->tid);
+	struct follow *f = &rd->follow[nr];
+	uint64_t woken = d->time - d->ready;
+	bool is_known;
+
+	is_known = f->known && !f->ended && f->at <= d->time &&
+		   !slices_have_gap(&rd->cpus, f->at, d->time);
+	if (is_known) {
+		if (woken < f->at)
+			woken = f->at;
+		off_cpu(rd, nr, f->part, f->at, woken);
+		off_cpu(rd, nr, PPA_PART_WOKEN, woken, d->time);
+		if (woken < d->time)
+			name_waker(rd, d->waker);
+	}
+	f = &rd->follow[nr];
+	stands_at(f, d->time, is_known);
+	f->known = false;
+	f->ended = false;
+}
+
+static void is_born(struct reading *rd, const struct told *d)
+{
+	const uint32_t nr = thread_of(rd, d->tid, d->words[1]);
+
+	*current_of(rd, d->tid) = nr;
+	rd->t->threads[nr].pid = d->prev;
+	rd->follow[nr] = (struct follow){
+		.until = rd->follow[nr].until,
+		.reached = rd->follow[nr].until == d->time,
+		.known = true,
+		.complete = true,
+		.since = d->time,
+		.at = d->time,
+		.part = PPA_PART_UNKNOWN,
+		.call = SW_SLICE_NO_CALL,
+	};
+}
+
+static void on_told(struct reading *rd, const struct told *d)
+{
+	uint32_t nr;
+
+	if (d->flags & SW_SLICE_BORN) {
+		is_born(rd, d);
+	} else if (d->flags & SW_SLICE_NAME) {
+		nr = who(rd, d->tid);
+		set_name(&rd->t->threads[nr], d->words);
+		rd->t->threads[nr].pid = d->prev;
+	} else if (d->flags & SW_SLICE_BEGIN) {
+		if (!d->tid)
+			return;
+		nr = who(rd, d->tid);
+		/* what it did before it was here is not told */
+		stands_at(&rd->follow[nr], d->time, false);
+		rd->follow[nr].known = false;
+	} else {
+		goes(rd, d, d->prev == d->tid);
+		if (d->tid && d->prev != d->tid)
+			comes(rd, d);
+	}
+}
+
+/* ---- what threads stood at */
+
+static void begins_with(struct reading *rd, const struct sw_trace_thread *r)
+{
+	const uint32_t nr = thread_of(rd, r->tid, r->born);
+	struct follow *f = &rd->follow[nr];
+	uint32_t i;
+
+	if (r->flags & SW_TRACE_THREAD_ENDED)
+		return;
+	*current_of(rd, r->tid) = nr;
+	rd->t->threads[nr].pid = r->pid;
+	set_name(&rd->t->threads[nr], r->comm);
+	*f = (struct follow){
+		.until = f->until,
+		.reached = f->until == r->at,
+		.known = !(r->flags & SW_TRACE_THREAD_RUNS),
+		.complete = true,
+		.since = r->at,
+		.at = r->at,
+		.part = r->part,
+		.call = SW_SLICE_NO_CALL,
+	};
+	for (i = 0; i < r->nr_parts && i < PPA_NR_PARTS; i++)
+		f->base[i] = r->parts[i];
+}
+
+/* Up to when its slices are summed up. */
+static void ends_at(struct reading *rd, const struct sw_trace_thread *r)
+{
+	const uint32_t nr = thread_of(rd, r->tid, r->born);
+
+	rd->follow[nr].until = r->at;
+}
+
+/* Are its slices what the accounting says, up to the same tick? */
+static void ends_with(struct reading *rd, const struct sw_trace_thread *r)
+{
+	const uint32_t nr = thread_of(rd, r->tid, r->born);
+	struct timeline *t = rd->t;
+	struct follow *f = &rd->follow[nr];
+	uint64_t is;
+	uint32_t i;
+
+	t->threads[nr].pid = r->pid;
+	set_name(&t->threads[nr], r->comm);
+	if (!f->complete) {
+		t->unchecked++;
+		return;
+	}
+	t->threads[nr].checked = f->reached;
+	for (i = 0; i < PPA_NR_PARTS; i++) {
+		is = i < r->nr_parts ? r->parts[i] : 0;
+		if (f->base[i] + f->sums[i] != is)
+			t->threads[nr].checked = false;
+	}
+	if (t->threads[nr].checked)
+		t->checked++;
+	else
+		t->differ++;
+}
+
+/* What is still going on when the timeline ends, at END. */
+static void go_on(struct reading *rd, uint64_t end)
+{
+	const struct follow *f;
+	uint32_t nr;
+
+	for (nr = 0; nr < rd->t->nr_threads; nr++) {
+		f = &rd->follow[nr];
+		if (f->known && !f->ended && f->at < end &&
+		    !slices_have_gap(&rd->cpus, f->at, end))
+			off_cpu(rd, nr, f->part, f->at, end);
+	}
+}
+
+/* ---- all of it */
+
+static int compare_slices(const void *a, const void *b)
+{
+	const struct timeline_slice *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static void follow_all(struct reading *rd)
+{
+	struct timeline *t = rd->t;
+	size_t i;
+
+	slices_order(&rd->cpus);
+	for (i = 0; i < rd->nr_states; i++)
+		if (!(rd->states[i]->flags & SW_TRACE_THREAD_FIRST))
+			ends_at(rd, rd->states[i]);
+	for (i = 0; i < rd->nr_states; i++)
+		if (rd->states[i]->flags & SW_TRACE_THREAD_FIRST)
+			begins_with(rd, rd->states[i]);
+	for (i = 0; i < rd->cpus.nr_told; i++)
+		on_told(rd, &rd->cpus.told[i]);
+	for (i = 0; i < rd->nr_states; i++)
+		if (!(rd->states[i]->flags & SW_TRACE_THREAD_FIRST))
+			ends_with(rd, rd->states[i]);
+	if (rd->cpus.nr_told)
+		go_on(rd, rd->cpus.told[rd->cpus.nr_told - 1].time);
+	if (t->nr_slices)
+		qsort(t->slices, t->nr_slices, sizeof(*t->slices),
+		      compare_slices);
+	t->damaged = rd->cpus.damaged;
+	t->begin = t->nr_slices ? t->slices[0].from : t->tick;
+	for (i = 0; i < rd->cpus.nr_cpus; i++) {
+		t->taken += rd->cpus.cpus[i].taken;
+		t->lost += rd->cpus.cpus[i].lost;
+	}
+}
+
+static void free_reading(struct reading *rd)
+{
+	size_t i;
+
+	for (i = 0; i < rd->nr_states; i++)
+		free(rd->states[i]);
+	free(rd->states);
+	slices_free(&rd->cpus);
+	free(rd->current);
+	free(rd->follow);
+	intern_free(&rd->tids);
+	intern_free(&rd->births);
+}
+
+struct timeline *timeline_read(const char *path, struct buf *why)
+{
+	struct trace *trace = trace_open(path, why);
+	const struct sw_trace_record *r;
+	struct reading rd = { 0 };
+	struct timeline *t;
+
+	if (!trace)
+		return NULL;
+	t = xmalloc(sizeof(*t));
+	*t = (struct timeline){ .name = path };
+	rd.t = t;
+	loss_record(&t->loss, &trace_head(trace)->r);
+	while ((r = trace_next(trace))) {
+		loss_record(&t->loss, r);
+		on_record(&rd, r);
+		progress("reading", trace_permille(trace));
+	}
+	progress_end();
+	t->skipped = *trace_skipped(trace);
+	trace_close(trace);
+	if (rd.has_head) {
+		follow_all(&rd);
+	} else {
+		buf_puts(
+			why,
+			"it has no timeline: `stapwatch record --timeline' and ppa_timeline() in a script record one");
+		timeline_free(t);
+		t = NULL;
+	}
+	free_reading(&rd);
+	return t;
+}
+
+void timeline_free(struct timeline *t)
+{
+	loss_free(&t->loss);
+	free(t->threads);
+	free(t->slices);
+	free(t);
+}
+
+bool timeline_wants(const struct timeline *t,
+		    const struct timeline_filter *filter,
+		    const struct timeline_slice *s)
+{
+	const struct timeline_thread *th;
+
+	if (filter->cpu >= 0 && filter->cpu != s->cpu)
+		return false;
+	if (s->thread == TIMELINE_NONE)
+		return filter->pid < 0 && filter->tid < 0 && !filter->comm;
+	th = &t->threads[s->thread];
+	return (filter->pid < 0 || filter->pid == th->pid) &&
+	       (filter->tid < 0 || filter->tid == th->tid) &&
+	       (!filter->comm || !fnmatch(filter->comm, th->name, 0));
+}
+
+uint64_t timeline_ns(const struct timeline *t, uint64_t tick)
+{
+	const bool before = tick < t->tick;
+	const uint64_t d = before ? t->tick - tick : tick - t->tick;
+	const uint64_t ns = (unsigned __int128)d * 1000000000 / t->hz;
+
+	/* what a damaged trace says may be out of all bounds */
+	if (before)
+		return ns < t->time ? t->time - ns : 0;
+	return t->time + ns;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A trace's timeline: what each CPU did, and what each thread did, as slices without
+ * holes between them.
+ *
+ * A thread's slices sum to what precise accounting says of it, to the tick.  Both
+ * are in the trace, so this is looked at here; where slices were lost a thread's time
+ * is unknown, and its sums are not compared.
+ */
+#ifndef STAPWATCH_TIMELINE_H
+#define STAPWATCH_TIMELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/intern.h"
+#include "ppa/abi.h"
+#include "report/input/loss.h"
+#include "report/input/trace_read.h"
+
+/* What a slice is of, beside a part of those that are not on a CPU. */
+#define TIMELINE_RUN 254
+#define TIMELINE_IDLE 255
+
+#define TIMELINE_NONE UINT32_MAX
+
+/* From one tick to another. */
+struct timeline_slice {
+	uint64_t from, to;
+	uint32_t thread; /* its number; TIMELINE_NONE: a CPU's idle time */
+	int32_t cpu; /* -1: on none */
+	uint8_t part; /* enum ppa_part, or TIMELINE_... */
+	uint16_t call; /* that the thread was in when it went */
+	uint32_t waker; /* of one that was woken: a thread's number */
+	uint32_t woken_by; /* ... or SW_SLICE_BY_...; 0: not known */
+	/* of one on a CPU; the rest is user mode's, or idle */
+	uint64_t system, irq, soft;
+};
+
+/* What a slice that is on a CPU is neither in the kernel nor in interrupts. */
+static inline uint64_t timeline_rest(const struct timeline_slice *s)
+{
+	return s->to - s->from - s->system - s->irq - s->soft;
+}
+
+struct timeline_thread {
+	uint32_t tid, pid;
+	char name[16];
+	uint64_t born;
+	bool checked; /* its sums could be compared */
+};
+
+/* Which slices are wanted; NULL or -1: all. */
+struct timeline_filter {
+	const char *comm; /* a pattern of fnmatch(3) */
+	int64_t pid;
+	int64_t tid;
+	int64_t cpu;
+};
+
+struct timeline {
+	const char *name; /* what the trace is called */
+	uint64_t hz;
+	uint64_t tick, time; /* a moment in ticks, and in nanoseconds */
+	uint64_t begin; /* the first tick that is told of */
+	struct timeline_thread *threads;
+	size_t nr_threads, size_threads;
+	/* in the order of their beginnings */
+	struct timeline_slice *slices;
+	size_t nr_slices, size_slices;
+	uint64_t checked; /* threads whose slices are their accounting */
+	uint64_t differ; /* ... and are not */
+	uint64_t unchecked; /* those of which slices were lost */
+	uint64_t taken, lost; /* slices */
+	uint64_t damaged; /* records with what is no slice */
+	struct loss loss;
+	struct trace_skipped skipped;
+};
+
+/**
+ * timeline_read - read a trace's timeline
+ * @path: a file, or "-" for stdin
+ * @why: what is wrong if there is none: a line without its end
+ *
+ * Return: to be freed by timeline_free(); NULL if there is none
+ */
+struct timeline *timeline_read(const char *path, struct buf *why);
+void timeline_free(struct timeline *t);
+
+/** timeline_wants - is a slice what the filter asks for? */
+bool timeline_wants(const struct timeline *t,
+		    const struct timeline_filter *filter,
+		    const struct timeline_slice *s);
+
+/** timeline_ns - a tick as nanoseconds of the kernel's monotonic clock */
+uint64_t timeline_ns(const struct timeline *t, uint64_t tick);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A timeline as it is shown: as text, for Chrome's viewer, for Perfetto's. */
+#ifndef STAPWATCH_TIMELINE_VIEW_H
+#define STAPWATCH_TIMELINE_VIEW_H
+
+#include <stdio.h>
+
+#include "report/input/timeline.h"
+
+struct timeline_view {
+	const struct timeline *timeline;
+	struct timeline_filter filter;
+	/* what a part of a thread's life is called; NULL: it has no name */
+	const char *(*part_name)(unsigned int part);
+};
+
+/** timeline_state - what a slice is of, as a word; no name of others' */
+const char *timeline_state(const struct timeline_view *v,
+			   const struct timeline_slice *s);
+
+/** timeline_waker - who is no thread and woke this one; NULL: nobody */
+const char *timeline_waker(const struct timeline_slice *s);
+
+/** timeline_values - the ticks that a slice on a CPU is made of
+ * @values: user mode's, system mode's, in interrupts, in softirqs */
+void timeline_values(const struct timeline_slice *s, uint64_t values[4]);
+extern const char *const timeline_value_names[4];
+
+/**
+ * timeline_text, timeline_chrome, timeline_perfetto - print it
+ * @out: what is left to be written; what grows goes to @to
+ */
+void timeline_text(const struct timeline_view *v, struct buf *out, FILE *to);
+void timeline_chrome(const struct timeline_view *v, struct buf *out, FILE *to);
+void timeline_perfetto(const struct timeline_view *v, struct buf *out,
+		       FILE *to);
+
+#endif
