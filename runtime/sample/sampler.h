@@ -15,6 +15,7 @@
 #define STAPWATCH_SAMPLE_SAMPLER_H
 
 #include "base/contexts.h"
+#include "count/event.h"
 #include "count/pmu.h"
 #include "sample/overflow.h"
 #include "sample/stack.h"

@@ -24,6 +24,7 @@
 #define STAPWATCH_SET_SET_H
 
 #include "base/session.h"
+#include "count/event.h"
 #include "count/events.h"
 #include "count/pmu.h"
 #include <linux/bitops.h>

@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "count/cpu.h"
+#include "count/event.h"
 #include "count/gate.h"
 #include "count/pmu.h"
 #include "set/cpu.h"

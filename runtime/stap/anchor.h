@@ -31,6 +31,7 @@
 #include "base/session.h"
 #include "base/suspend.h"
 #include "count/elapsed.h"
+#include "count/event.h"
 #include "count/events.h"
 #include "count/gate.h"
 #include "count/hotplug.h"

@@ -10,6 +10,7 @@
 #define STAPWATCH_STAP_ERRORS_H
 
 #include "base/session.h"
+#include "count/event.h"
 #include "count/events.h"
 #include "count/vthread.h"
 #include "sample/sampler.h"

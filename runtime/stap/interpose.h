@@ -14,6 +14,7 @@
 
 #include "base/session.h"
 #include "count/elapsed.h"
+#include "count/event.h"
 #include "count/pmu.h"
 #include "message/session.h"
 #include "sample/sampler.h"
