@@ -28,9 +28,10 @@
 #include "base/clock.h"
 #include "count/cpu.h"
 #include "count/event.h"
+#include "count/perf.h"
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
-#include <linux/delay.h>
+#include <linux/err.h>
 #include <linux/hardirq.h>
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
@@ -206,43 +207,6 @@ static s64 __maybe_unused sw_read_cpu(unsigned int slot)
 	return v;
 }
 
-/* sw_pmu_describe - tell perf what the event counts */
-static void
-sw_pmu_describe(const struct sw_event *ev, struct perf_event_attr *attr)
-{
-	attr->type = ev->type;
-	attr->config = ev->config;
-	attr->config1 = ev->config1;
-	attr->config2 = ev->config2;
-	attr->exclude_user = !!(ev->flags & SW_EXCLUDE_USER);
-	attr->exclude_kernel = !!(ev->flags & SW_EXCLUDE_KERNEL);
-	attr->exclude_hv = !!(ev->flags & SW_EXCLUDE_HV);
-	attr->exclude_idle = !!(ev->flags & SW_EXCLUDE_IDLE);
-	attr->exclude_host = !!(ev->flags & SW_EXCLUDE_HOST);
-	attr->exclude_guest = !!(ev->flags & SW_EXCLUDE_GUEST);
-	attr->precise_ip = (ev->flags & SW_PRECISE_MASK) >>
-			   SW_PRECISE_SHIFT;
-}
-
-static struct perf_event *
-sw_pmu_counter(const struct sw_event *ev, int cpu, bool disabled)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr), .pinned = 1, .disabled = disabled
-	};
-
-	sw_pmu_describe(ev, &attr);
-	/* how exact a sample is has nothing to do with the count */
-	attr.precise_ip = 0;
-	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
-}
-
-/* A pinned event that found no free counter: perf says it no other way. */
-static bool sw_pmu_is_on(const struct perf_event *e)
-{
-	return READ_ONCE(e->state) >= PERF_EVENT_STATE_INACTIVE;
-}
-
 /* Not so when its CPU went offline.  The events of a set are off most of the
  * time; but when their CPU goes, perf takes them out of its context. */
 static bool sw_pmu_is_live(unsigned int slot, const struct sw_counter *k)
@@ -252,47 +216,6 @@ static bool sw_pmu_is_live(unsigned int slot, const struct sw_counter *k)
 	if (sw_pmu.set[slot])
 		return READ_ONCE(k->opened->attach_state) & PERF_ATTACH_CONTEXT;
 	return sw_pmu_is_on(k->opened);
-}
-
-/*
- * A driver that cannot start a counter has no way to say so but to leave it
- * stopped.  Perf may have it stopped, too: for a moment, or up to the next tick
- * where samples come too fast.
- */
-static bool sw_pmu_has_started(const struct perf_event *e)
-{
-	unsigned int tries;
-
-	for (tries = 0; tries < 10; tries++) {
-		if (READ_ONCE(e->state) < PERF_EVENT_STATE_ACTIVE ||
-		    !(READ_ONCE(e->hw.state) & PERF_HES_STOPPED) ||
-		    READ_ONCE(e->hw.interrupts) == U64_MAX)
-			return true;
-		msleep(1);
-	}
-	return false;
-}
-
-/*
- * sw_pmu_checked - a pinned event that perf has just made, or has refused
- *
- * That it found no free counter, and that this was not started, perf says in no
- * other way than by the event's state.
- */
-static struct perf_event *sw_pmu_checked(struct perf_event *e)
-{
-	int rc;
-
-	if (IS_ERR(e))
-		return e;
-	if (!sw_pmu_is_on(e))
-		rc = -ENOSPC;
-	else if (!sw_pmu_has_started(e))
-		rc = -EIO;
-	else
-		return e;
-	perf_event_release_kernel(e);
-	return ERR_PTR(rc);
 }
 
 /**

@@ -16,6 +16,7 @@
 
 #include "base/contexts.h"
 #include "count/event.h"
+#include "count/perf.h"
 #include "count/pmu.h"
 #include "sample/overflow.h"
 #include "sample/stack.h"

@@ -22,6 +22,7 @@
 #include "count/cpu.h"
 #include "count/event.h"
 #include "count/gate.h"
+#include "count/perf.h"
 #include "count/pmu.h"
 #include "set/cpu.h"
 #include "set/set.h"

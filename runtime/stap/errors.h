@@ -12,6 +12,7 @@
 #include "base/session.h"
 #include "count/event.h"
 #include "count/events.h"
+#include "count/perf.h"
 #include "count/vthread.h"
 #include "sample/sampler.h"
 #include "watch/list.h"

@@ -15,6 +15,7 @@
 #include "base/session.h"
 #include "count/elapsed.h"
 #include "count/event.h"
+#include "count/perf.h"
 #include "count/pmu.h"
 #include "message/session.h"
 #include "sample/sampler.h"
