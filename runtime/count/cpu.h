@@ -51,6 +51,7 @@ struct sw_counter {
 	u64 before;			/* counted by those before it, or till it shut */
 	struct perf_event *opened;	/* NULL: the CPU could not have one */
 	unsigned int shut;
+	bool absent;			/* the event's PMU is not of that CPU */
 };
 
 struct sw_cpu {
@@ -78,6 +79,8 @@ struct sw_cpu {
 	unsigned long undefined;	/* a rate, of nothing to nothing */
 	unsigned long full;	/* the thread is not watched: no room */
 	unsigned long elsewhere;	/* the script counts on other CPUs only */
+	unsigned long absent;	/* the event's PMU is of other CPUs only */
+	unsigned long socketless;	/* of a socket without such a counter */
 	unsigned long unwatched;	/* of others: nobody has asked for it */
 	unsigned long changing;	/* of others: it changed at every try */
 	unsigned long incomplete;	/* of others: some of it was not counted */

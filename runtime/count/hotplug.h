@@ -21,6 +21,9 @@ static int sw_hotplug;		/* cpuhp state; 0: none */
 /* Who has counters of its own for CPUs that come is told, before and after. */
 static void (*sw_filled)(bool done);
 
+/* And who has events that are moved, or are not, of each CPU that comes. */
+static void (*sw_cpu_came)(unsigned int cpu);
+
 static void sw_fill_work(struct work_struct *work)
 {
 	unsigned int slot;
@@ -46,8 +49,11 @@ static DECLARE_WORK(sw_fill, sw_fill_work);
  */
 static int sw_cpu_online(unsigned int cpu)
 {
+	void (*came)(unsigned int cpu) = READ_ONCE(sw_cpu_came);
 	unsigned int slot;
 
+	if (came)
+		came(cpu);
 	if (mutex_trylock(&sw_session_lock)) {
 		sw_pmu_fill(false, &slot);
 		mutex_unlock(&sw_session_lock);

@@ -5,7 +5,9 @@
  * An event that a script uses gets a slot, and for each CPU a pinned counting
  * perf event.  (`tsc' needs none: it is read from the processor.)  A slot's
  * 64-bit count on a CPU never goes back: when a CPU comes back from offline it
- * gets a new perf event, on top of what the one before had counted.
+ * gets a new perf event, on top of what the one before had counted.  A PMU may be of
+ * some CPUs only: of a kind of core, or of those that stand for a socket.  On others
+ * the event is absent: it has no counter there, and no reading has a value.
  *
  * Who may run what, against whom:
  *
@@ -29,6 +31,7 @@
 #include "count/cpu.h"
 #include "count/event.h"
 #include "count/perf.h"
+#include "count/sysfs.h"
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -81,6 +84,7 @@ static struct {
 	struct sw_pair __percpu *pairs[SW_MAX_SLOTS];
 	u8 set[SW_MAX_SLOTS];	/* whose slot it is; 0: it counts always */
 	u32 in_sets;		/* bit per slot that is one of a set */
+	u32 placed;		/* ... whose PMU names the CPUs that it is of */
 	/* what the script has stopped: all; bit per set */
 	bool stopped;
 	atomic_t sets_stopped;
@@ -102,6 +106,10 @@ static u64 sw_last(const struct sw_counter *k)
 
 static noinline s64 sw_now_off_pmu(const struct sw_counter *k)
 {
+	if (k->absent) {
+		sw_withheld(absent);
+		return SW_NONE;
+	}
 	if (k->shut == SW_SHUT_INACTIVE) {
 		sw_withheld(inactive);
 		return SW_NONE;
@@ -166,8 +174,16 @@ sw_now(struct sw_cpu *c, unsigned int slot, u64 *v)
 	return sw_now_from(c, slot, 0, v);
 }
 
+/* Has this CPU no such event? */
+static bool sw_is_absent(const struct sw_cpu *c, unsigned int slot)
+{
+	const struct sw_counter *k = READ_ONCE(*(c->counter + slot));
+
+	return k && k->absent;
+}
+
 /* The same for what goes over all slots: if the gate is shut, what it shut at,
- * whatever it shut for. */
+ * whatever it shut for.  What is absent nobody has asked for. */
 static __always_inline bool
 sw_now_or_shut(struct sw_cpu *c, unsigned int slot, u64 *v)
 {
@@ -177,7 +193,7 @@ sw_now_or_shut(struct sw_cpu *c, unsigned int slot, u64 *v)
 		*v = k->before;
 		return true;
 	}
-	return sw_now(c, slot, v);
+	return !sw_is_absent(c, slot) && sw_now(c, slot, v);
 }
 
 /* Would a reading of the slot be withheld, since its set does not count? */
@@ -218,6 +234,43 @@ static bool sw_pmu_is_live(unsigned int slot, const struct sw_counter *k)
 	return sw_pmu_is_on(k->opened);
 }
 
+/*
+ * Is that counter the CPU's own?  A socket's PMU gives its event to the CPU that
+ * stands for the socket, or is one that any CPU could read.
+ */
+static bool
+sw_pmu_is_at(unsigned int slot, const struct perf_event *e, int cpu)
+{
+	cpumask_var_t cpus;
+	bool at;
+
+	/* what all CPUs have */
+	if (sw_pmu.event[slot]->type < PERF_TYPE_RAW)
+		return true;
+	if (e->cpu != cpu || !zalloc_cpumask_var(&cpus, GFP_KERNEL))
+		return false;
+	at = !sw_sysfs_cpus(e->pmu->name, cpus);
+	if (!at) {
+		sw_pmu.placed |= 1U << slot;
+		at = cpumask_test_cpu(cpu, cpus);
+	}
+	free_cpumask_var(cpus);
+	return at;
+}
+
+/* The event of a CPU.  Return: -ENOENT: it has no such event. */
+static struct perf_event *sw_pmu_cpu_event(unsigned int slot, int cpu)
+{
+	struct perf_event *e = sw_pmu_counter(sw_pmu.event[slot], cpu,
+					      sw_pmu.set[slot]);
+
+	if (!IS_ERR(e) && !sw_pmu_is_at(slot, e, cpu)) {
+		perf_event_release_kernel(e);
+		return ERR_PTR(-ENOENT);
+	}
+	return sw_pmu.set[slot] ? e : sw_pmu_checked(e);
+}
+
 /**
  * sw_pmu_cpu_open - give an online CPU its counter of a slot
  *
@@ -229,11 +282,12 @@ static int sw_pmu_cpu_open(unsigned int slot, int cpu)
 	struct sw_cpu *c = per_cpu_ptr(&sw_cpus, cpu);
 	const struct sw_counter *old = c->counter[slot];
 	struct sw_counter *new = &pair->of[old == &pair->of[0]];
-	struct perf_event *e;
+	struct perf_event *e = sw_pmu_cpu_event(slot, cpu);
 
-	e = sw_pmu_counter(sw_pmu.event[slot], cpu, sw_pmu.set[slot]);
-	if (!sw_pmu.set[slot])
-		e = sw_pmu_checked(e);
+	/* who reads may still be at the one before */
+	if (PTR_ERR_OR_ZERO(e) == -ENOENT && old->absent)
+		return -ENOENT;
+	new->absent = PTR_ERR_OR_ZERO(e) == -ENOENT;
 	new->opened = IS_ERR(e) ? NULL : e;
 	if (sw_pmu.set[slot])
 		new->shut = SW_SHUT_INACTIVE;
@@ -272,17 +326,28 @@ static void sw_pmu_sweep(void)
 	}
 }
 
+/* Does any CPU have its counter? */
+static bool sw_pmu_has(unsigned int slot)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (per_cpu(sw_cpus, cpu).counter[slot]->opened)
+			return true;
+	return false;
+}
+
 /**
  * sw_pmu_fill - counters for those online CPUs that have none
  * @may_wait: software events too: perf waits, in setting them up, for any CPU
- *	that is on its way up
+ *	that is on its way up; and those of PMUs that are of some CPUs
  * Return: the last failure, or 0; @slot_failed is its slot.
  */
 static int sw_pmu_fill(bool may_wait, unsigned int *slot_failed)
 {
 	unsigned int i, slot;
 	int cpu, rc, failed = 0;
-	bool replaced = false;
+	bool replaced = false, absent;
 
 	/* those of sets behind the others: where the PMU is full perf gives its
 	 * counters to those that were there first */
@@ -292,8 +357,10 @@ static int sw_pmu_fill(bool may_wait, unsigned int *slot_failed)
 			continue;
 		if (sw_slot_is_tsc(slot) || sw_pmu.set[slot] == SW_SET_FREE ||
 		    (!may_wait &&
-		     sw_pmu.event[slot]->type == PERF_TYPE_SOFTWARE))
+		     (sw_pmu.event[slot]->type == PERF_TYPE_SOFTWARE ||
+		      (sw_pmu.placed >> slot & 1))))
 			continue;
+		absent = false;
 		for_each_online_cpu(cpu) {
 			const struct sw_counter *k =
 				per_cpu(sw_cpus, cpu).counter[slot];
@@ -302,10 +369,16 @@ static int sw_pmu_fill(bool may_wait, unsigned int *slot_failed)
 				continue;
 			replaced |= !!k->opened;
 			rc = sw_pmu_cpu_open(slot, cpu);
+			absent |= rc == -ENOENT;
 			/* gone offline meanwhile; it will be back */
-			if (!rc || rc == -ENODEV)
+			if (!rc || rc == -ENODEV || rc == -ENOENT)
 				continue;
 			failed = rc;
+			*slot_failed = slot;
+		}
+		/* a hole is no failure; that there is nothing else is */
+		if (absent && !sw_pmu_has(slot)) {
+			failed = -ENOENT;
 			*slot_failed = slot;
 		}
 	}
@@ -369,6 +442,7 @@ static void sw_pmu_drop(unsigned int slot)
 	sw_pmu.pairs[slot] = NULL;
 	sw_pmu.set[slot] = 0;
 	sw_pmu.in_sets &= ~(1U << slot);
+	sw_pmu.placed &= ~(1U << slot);
 }
 
 static void sw_pmu_close(void)

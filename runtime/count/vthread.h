@@ -122,7 +122,7 @@ sw_now_hole(const struct sw_cpu *c, unsigned int slot, u64 *out, u64 *in)
 
 	if (k->shut)
 		return k->before;
-	if (!sw_cpu_is_chosen(smp_processor_id()) ||
+	if (!sw_cpu_is_chosen(smp_processor_id()) || k->absent ||
 	    sw_now_off_pmu(k) == SW_NONE) {
 		if (out != c->nobody)
 			sw_hole(container_of(out, struct sw_thread, sum[0]),

@@ -53,6 +53,7 @@ static bool sw_set_is_there(unsigned int set, int cpu)
 
 	for (i = 0; i < s->nr; i++)
 		if (s->slot[i] < SW_MAX_SLOTS &&
+		    !sw_is_absent(per_cpu_ptr(&sw_cpus, cpu), s->slot[i]) &&
 		    !sw_pmu_is_live(s->slot[i],
 				    per_cpu(sw_cpus, cpu).counter[s->slot[i]]))
 			return false;

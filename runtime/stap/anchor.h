@@ -38,12 +38,15 @@
 #include "set/open.h"
 #include "set/read.h"
 #include "set/set.h"
+#include "socket/events.h"
 #include "stap/errors.h"
 #include "stap/parts.h"
 #include "watch/state.h"
 
 /* In an anchor's period: the number is that of an event of the script's own; */
 #define SW_ANCHOR_NATIVE 0x8000
+/* that of what sockets count; */
+#define SW_ANCHOR_SOCKET 0x7000
 /* it is no event's, but brings the sets; */
 #define SW_ANCHOR_SETS 0x7fff
 /* it is none's: there shall be a session. */
@@ -75,7 +78,7 @@ static const struct sw_event *sw_event_of(unsigned int id)
 
 static struct {
 	const struct perf_event_attr *attr;	/* the newest anchor's */
-	struct perf_event *handles[SW_MAX_SLOTS + 3];
+	struct perf_event *handles[SW_MAX_SLOTS + SW_NR_SOCKET_EVENTS + 3];
 	unsigned int anchors;
 	unsigned int threads;	/* SW_READS_..., what is started of these */
 	bool failed;		/* an event is missing */
@@ -103,6 +106,9 @@ static void sw_session_end(void)
 	if (sw_session.threads & SW_WATCHES_THREADS)
 		sw_report_watch(sw_session.threads & SW_READS_THE_DEAD);
 	sw_hotplug_stop();
+	/* which are told of CPUs that come */
+	if (sw_parts.sockets)
+		sw_parts.sockets->end();
 	sw_suspend_leave(SW_SUSPEND_COUNTS);
 	if (sw_session.threads & SW_READS_THREADS)
 		sw_vthread_stop();
@@ -249,6 +255,30 @@ static void sw_anchor_event(unsigned int id)
 	sw_refuse(ev, ev->name, rc);
 }
 
+/* Count on sockets; the same of what fails. */
+static void sw_anchor_socket(unsigned int n)
+{
+	const char *name = sw_socket_events[n].name, *why;
+	int rc = sw_parts.sockets ? sw_parts.sockets->open(n) : 0;
+
+	if (!rc)
+		return;
+	if (rc == -ENOSPC)
+		why = "its PMU has no counter left for it";
+	else if (rc == -ENOMEM)
+		why = "out of memory";
+	else
+		why = "this machine has no PMU that says so";
+	if (sw_config.missing_ok) {
+		_stp_warn("stapwatch: socket_%s() is missing: %s (%d): %s\n",
+			  name, why, rc, sw_socket_events[n].where);
+		return;
+	}
+	_stp_error("stapwatch: socket_%s() cannot be counted: %s (%d): %s; or -G stapwatch_missing_ok=1 goes on without it\n",
+		   name, why, rc, sw_socket_events[n].where);
+	sw_session.failed = true;
+}
+
 static struct perf_event *sw_anchor_handle(int cpu)
 {
 	struct perf_event_attr attr = {
@@ -266,13 +296,14 @@ sw_anchor_begin(unsigned int id, int cpu, unsigned int probes,
 {
 	const bool sets = id == SW_ANCHOR_SETS;
 	const bool none = id == SW_ANCHOR_NO_EVENT;
+	const bool socket = id - SW_ANCHOR_SOCKET < SW_NR_SOCKET_EVENTS;
 	struct perf_event *handle;
 	int rc = 0;
 
 	if (!none && (id & SW_ANCHOR_NATIVE))
 		id += SW_NR_EVENTS - SW_ANCHOR_NATIVE;
 	if (sw_session.anchors >= ARRAY_SIZE(sw_session.handles) ||
-	    (!sets && !none &&
+	    (!sets && !none && !socket &&
 	     (id >= SW_ALL_EVENTS || !sw_event_of(id)->name)))
 		return ERR_PTR(-EINVAL);
 	if (!sw_session.anchors)
@@ -286,7 +317,9 @@ sw_anchor_begin(unsigned int id, int cpu, unsigned int probes,
 			sw_session_end();
 		return handle;
 	}
-	if (!sets && !none)
+	if (socket)
+		sw_anchor_socket(id - SW_ANCHOR_SOCKET);
+	else if (!sets && !none)
 		sw_anchor_event(id);
 	else if (sets && sw_parts.sets)
 		sw_parts.sets->begin(sw_session.threads & SW_READS_THREADS);
@@ -400,6 +433,8 @@ static void sw_others_end(void)
 	sw_report(false);
 	if (sw_parts.watch)
 		sw_parts.watch->end();
+	if (sw_parts.sockets)
+		sw_parts.sockets->gone();
 }
 
 /* For functions that change who is watched: not in an NMI. */

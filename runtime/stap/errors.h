@@ -41,6 +41,8 @@ static void sw_report(bool has_threads)
 	SW_REPORT(nested, "asked for within another reading on that CPU (NMI)");
 	SW_REPORT(stopped, "the counter was off the PMU");
 	SW_REPORT(elsewhere, "asked for on a CPU that stapwatch_cpus leaves out");
+	SW_REPORT(absent, "asked for on a CPU that the event's PMU is not of: one of another kind, or not the one that counts for its socket");
+	SW_REPORT(socketless, "of a socket that is not there, or has no such counter");
 	SW_REPORT(moved, "the call returned on another CPU; kernel.virtual.elapsed follows the thread");
 	SW_REPORT(early, "the call began before the session or while its counter was off the PMU");
 	SW_REPORT(holed, "the thread ran while its counter was off the PMU");

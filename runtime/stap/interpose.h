@@ -20,6 +20,7 @@
 #include "message/session.h"
 #include "sample/sampler.h"
 #include "set/open.h"
+#include "socket/session.h"
 #include "stap/anchor.h"
 #include "stap/errors.h"
 #include "stap/parts.h"
@@ -53,6 +54,25 @@ static const struct sw_event *sw_sampled(const struct perf_event_attr *attr)
 		    sw_events[i].config == attr->config && i != SW_EV_tsc)
 			return &sw_events[i];
 	return &other;
+}
+
+/* Is there a CPU that has that event? */
+static bool sw_some_cpu_samples(const struct perf_event_attr *given)
+{
+	struct perf_event_attr attr = *given;
+	struct perf_event *e;
+	int cpu;
+
+	attr.disabled = 1;
+	for_each_online_cpu(cpu) {
+		e = perf_event_create_kernel_counter(&attr, cpu, NULL,
+						     sw_overflow, NULL);
+		if (IS_ERR(e))
+			continue;
+		perf_event_release_kernel(e);
+		return true;
+	}
+	return false;
 }
 
 /*
@@ -99,6 +119,10 @@ sw_sampling_create(const struct perf_event_attr *given, int cpu,
 	/* the CPU has just gone offline; SystemTap has none of such */
 	if (PTR_ERR_OR_ZERO(e) == -ENODEV && !task &&
 	    (attr.type == PERF_TYPE_SOFTWARE || !cpu_online(cpu)))
+		return NULL;
+	/* nor of one that has no such event */
+	if (PTR_ERR_OR_ZERO(e) == -ENOENT && !task &&
+	    sw_some_cpu_samples(&attr))
 		return NULL;
 	if (IS_ERR(e))
 		sw_sampling_failed(ev, PTR_ERR(e));
@@ -150,6 +174,12 @@ static const struct sw_sets_part sw_sets_part = {
 	.fit = sw_sets_try,
 	.ready = sw_sets_ready,
 	.end = sw_sets_end,
+};
+
+static const struct sw_sockets_part sw_sockets_part = {
+	.open = sw_socket_open,
+	.end = sw_socket_end,
+	.gone = sw_socket_gone,
 };
 
 static const struct sw_watch_part sw_watch_part = {
@@ -248,6 +278,7 @@ static unsigned int __maybe_unused sw_perf_probes(void)
 #define SW_HAS_WATCH 0
 #define SW_HAS_DEAD 0
 #define SW_HAS_SETS 0
+#define SW_HAS_SOCKETS 0
 #define SW_HAS_ELAPSED_CPU 0
 #define SW_HAS_ELAPSED_THREAD 0
 #define SW_HAS_SAMPLES 0
@@ -272,6 +303,7 @@ static unsigned int __maybe_unused sw_perf_probes(void)
 /* Constants decide, so that what is not pointed to is not compiled. */
 #define SW_POINT_TO_PARTS() do {					\
 	sw_parts.sets = SW_HAS_SETS ? &sw_sets_part : NULL;		\
+	sw_parts.sockets = SW_HAS_SOCKETS ? &sw_sockets_part : NULL;	\
 	sw_parts.watch = SW_USES_OF_THREADS & SW_WATCHES_THREADS ?	\
 			 &sw_watch_part : NULL;				\
 	sw_parts.samples = SW_HAS_SAMPLES || SW_USES_OF_SAMPLES ?	\

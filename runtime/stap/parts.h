@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The parts of the runtime that a script may do without: sets, threads that are
- * watched because the script asks, and samples.
+ * watched because the script asks, samples, and sockets.
  *
  * The rest knows of them by these pointers alone.  Which ones a script needs is known
  * where SystemTap's code calls ours, behind all of the runtime (interpose.h): a part
@@ -33,6 +33,12 @@ struct sw_watch_part {
 	void (*end)(void);
 };
 
+struct sw_sockets_part {
+	int (*open)(unsigned int n);
+	void (*end)(void);
+	void (*gone)(void);
+};
+
 struct sw_samples_part {
 	struct perf_event *(*create)(const struct perf_event_attr *given,
 				     int cpu, struct task_struct *task,
@@ -46,6 +52,7 @@ static struct {
 	const struct sw_sets_part *sets;
 	const struct sw_watch_part *watch;
 	const struct sw_samples_part *samples;
+	const struct sw_sockets_part *sockets;
 } sw_parts;
 
 #endif

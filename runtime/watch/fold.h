@@ -153,6 +153,8 @@ static bool sw_fold_current(struct sw_cpu *c, unsigned int slot)
 	sw_watched_change(w);
 	ok = sw_fold_slot(c, wc, c->cur, w, slot);
 	sw_watched_changed(w);
+	if (unlikely(!ok) && sw_is_absent(c, slot))
+		sw_withheld(absent);
 	return ok;
 }
 

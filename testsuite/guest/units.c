@@ -5,6 +5,7 @@
  *	units ask N [ADDRESS LATENCY]
  *				N units, on the CPU where this runs; says "at IP",
  *				of the system call's instruction
+ *	units socket N	N units of the socket's, and then a marker
  *	units threads K N EACH BY
  *				K threads at once; the i-th asks, between two
  *				markers, for i * N units, EACH at once, and
@@ -104,8 +105,14 @@ int main(int argc, char **argv)
 		    argc > 4 ? argv[4] : "0");
 		return 0;
 	}
+	if (argc == 3 && !strcmp(argv[1], "socket")) {
+		if (dprintf(pmu, "socket %s", argv[2]) < 0)
+			err(1, "/dev/simpmu");
+		syscall(SYS_getppid);
+		return 0;
+	}
 	if (argc != 6 || strcmp(argv[1], "threads"))
-		errx(2, "ask N [ADDRESS LATENCY] | threads K N EACH BY");
+		errx(2, "ask N [ADDRESS LATENCY] | socket N | threads K N EACH BY");
 	k = atoi(argv[2]);
 	units = atoi(argv[3]);
 	each = atoi(argv[4]);

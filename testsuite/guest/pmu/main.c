@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The module.  Its parameters: profile=NAME, and what shall differ from it;
+ * hybrid=1, for a last CPU of another kind; sockets=1, for PMUs of the socket;
  * pace, for NMIs between any two instructions; fail_add, fail_start and
  * fail_read, an event for which that shall fail.
  */
@@ -26,6 +27,11 @@ static int width = -1;
 module_param(width, int, 0444);
 static int nmi = -1;
 module_param(nmi, int, 0444);
+
+static bool hybrid;
+module_param(hybrid, bool, 0444);
+static bool sockets;
+module_param(sockets, bool, 0444);
 
 struct sim_profile sim_has;
 /* microseconds from an NMI that another CPU sends to the next; 0: none does */
@@ -66,6 +72,15 @@ static bool sim_knows(unsigned int event)
 	return false;
 }
 
+static struct pmu sim_pmu, sim_atom;
+
+/* The last CPU is of the other kind. */
+static bool sim_is_of(const struct pmu *pmu, int cpu)
+{
+	return !hybrid ||
+	       (pmu == &sim_atom) == (cpu == cpumask_last(cpu_possible_mask));
+}
+
 static int sim_config(const struct perf_event *e, u64 *config)
 {
 	*config = e->attr.config;
@@ -73,8 +88,7 @@ static int sim_config(const struct perf_event *e, u64 *config)
 		if (*config >= PERF_COUNT_HW_MAX || !sim_hardware[*config])
 			return -ENOENT;
 		*config = sim_hardware[*config];
-	} else if (e->attr.type != PERF_TYPE_RAW &&
-		   e->attr.type != e->pmu->type) {
+	} else if (e->attr.type != e->pmu->type) {
 		return -ENOENT;
 	}
 	return *config >> 16 || !sim_knows(*config & 0xff) ? -EINVAL : 0;
@@ -88,6 +102,8 @@ static int sim_init_event(struct perf_event *e)
 
 	if (rc)
 		return rc;
+	if (e->cpu >= 0 && !sim_is_of(e->pmu, e->cpu))
+		return -ENOENT;
 	if ((has_branch_stack(e) && !sim_has.branches) ||
 	    e->attr.precise_ip > sim_has.precise)
 		return -EOPNOTSUPP;
@@ -159,21 +175,54 @@ static const struct attribute_group sim_caps_group = {
 	.name = "caps", .attrs = sim_caps
 };
 
-static const struct attribute_group *sim_groups[] = {
-	&sim_format_group, &sim_events_group, &sim_caps_group, NULL
+static ssize_t
+cpus_show(struct device *dev, struct device_attribute *attr, char *to)
+{
+	unsigned int last = cpumask_last(cpu_possible_mask);
+
+	if (dev_get_drvdata(dev) == &sim_atom)
+		return sysfs_emit(to, "%u\n", last);
+	return sysfs_emit(to, "0-%u\n", last - 1);
+}
+static DEVICE_ATTR_RO(cpus);
+
+static umode_t
+sim_cpus_visible(struct kobject *kobj, struct attribute *attr, int n)
+{
+	return hybrid ? attr->mode : 0;
+}
+
+static struct attribute *sim_cpus_attrs[] = { &dev_attr_cpus.attr, NULL };
+static const struct attribute_group sim_cpus_group = {
+	.attrs = sim_cpus_attrs, .is_visible = sim_cpus_visible
 };
 
-static struct pmu sim_pmu = {
-	.module = THIS_MODULE,
-	.task_ctx_nr = perf_hw_context,
-	.attr_groups = sim_groups,
-	.event_init = sim_init_event,
-	.add = sim_add,
-	.del = sim_del,
-	.start = sim_start,
-	.stop = sim_stop,
-	.read = sim_read,
+static const struct attribute_group *sim_groups[] = {
+	&sim_format_group, &sim_events_group, &sim_caps_group, &sim_cpus_group,
+	NULL
 };
+
+/* Of who is on any CPU: those where it counts. */
+static bool sim_filter(struct pmu *pmu, int cpu)
+{
+	return !sim_is_of(pmu, cpu);
+}
+
+#define SIM_PMU {							\
+	.module = THIS_MODULE,						\
+	.task_ctx_nr = perf_hw_context,					\
+	.capabilities = PERF_PMU_CAP_EXTENDED_HW_TYPE,			\
+	.attr_groups = sim_groups,					\
+	.event_init = sim_init_event,					\
+	.filter = sim_filter,						\
+	.add = sim_add,							\
+	.del = sim_del,							\
+	.start = sim_start,						\
+	.stop = sim_stop,						\
+	.read = sim_read,						\
+}
+
+static struct pmu sim_pmu = SIM_PMU, sim_atom = SIM_PMU;
 
 static int __init sim_choose(void)
 {
@@ -192,6 +241,10 @@ static int __init sim_choose(void)
 		sim_has.width = width;
 	if (nmi >= 0)
 		sim_has.nmi = nmi;
+	if (hybrid && num_possible_cpus() < 2) {
+		pr_err("simpmu: hybrid=1 wants two CPUs\n");
+		return -EINVAL;
+	}
 	if (sim_has.counters < 1 || sim_has.counters > SIM_MAX_COUNTERS ||
 	    sim_has.width < 16 || sim_has.width > 63) {
 		pr_err("simpmu: 1 to %d counters, of 16 to 63 bits\n",
@@ -212,9 +265,21 @@ static int __init sim_init(void)
 	rc = sim_source_start();
 	if (rc)
 		goto no_source;
-	rc = perf_pmu_register(&sim_pmu, "cpu", PERF_TYPE_RAW);
+	rc = perf_pmu_register(&sim_pmu, hybrid ? "cpu_core" : "cpu",
+			       PERF_TYPE_RAW);
+	if (rc)
+		goto no_pmu;
+	rc = hybrid ? perf_pmu_register(&sim_atom, "cpu_atom", -1) : 0;
+	if (rc)
+		goto no_atom;
+	rc = sockets ? sim_socket_begin() : 0;
 	if (!rc)
 		return 0;
+	if (hybrid)
+		perf_pmu_unregister(&sim_atom);
+no_atom:
+	perf_pmu_unregister(&sim_pmu);
+no_pmu:
 	sim_source_stop();
 no_source:
 	sim_overflow_stop();
@@ -223,6 +288,10 @@ no_source:
 
 static void __exit sim_exit(void)
 {
+	if (sockets)
+		sim_socket_finish();
+	if (hybrid)
+		perf_pmu_unregister(&sim_atom);
 	perf_pmu_unregister(&sim_pmu);
 	sim_source_stop();
 	sim_overflow_stop();

@@ -10,6 +10,7 @@
  *   main.c	profiles, events, sysfs, the module
  *   source.c	what events count; /dev/simpmu
  *   counter.c	perf's callbacks
+ *   socket.c	PMUs that one CPU reads for all
  *   overflow.c	the interrupt or NMI of a counter that has wrapped
  *
  * Who may run what: counter.c's callbacks as perf calls them, on this CPU with
@@ -107,6 +108,11 @@ u64 sim_source(struct sim_cpu *c, const struct perf_event *e);
 u64 sim_ns(const struct perf_event *e, u64 count);
 int sim_source_start(void);
 void sim_source_stop(void);
+
+/* socket.c */
+void sim_socket_add_units(u64 n);
+int sim_socket_begin(void);
+void sim_socket_finish(void);
 
 /* counter.c */
 u64 sim_value(struct sim_cpu *c, const struct sim_counter *k);

@@ -3,7 +3,7 @@
  * What events count: ticks, and units.  A program asks for units by a line to
  * /dev/simpmu, "user N" or "kernel N", behind which may stand an address and a
  * latency, for samples.  They are counted on the CPU where it runs, all on the
- * same one.
+ * same one.  Those of "socket N" are the socket's.
  */
 #include "simpmu.h"
 #include <linux/log2.h>
@@ -134,8 +134,13 @@ static ssize_t sim_write(struct file *file, const char __user *from, size_t len,
 		return -EFAULT;
 	if (sscanf(line, "%7s %u %llx %llu", mode, &n, &addr, &latency) < 2 ||
 	    n > SIM_MOST_UNITS || latency >> SIM_LATENCIES ||
-	    (strcmp(mode, "user") && strcmp(mode, "kernel")))
+	    (strcmp(mode, "user") && strcmp(mode, "kernel") &&
+	     strcmp(mode, "socket")))
 		return -EINVAL;
+	if (*mode == 's') {
+		sim_socket_add_units(n);
+		return len;
+	}
 	preempt_disable();
 	c = this_cpu_ptr(&sim_cpus);
 	c->addr = addr;

@@ -32,7 +32,8 @@ and the Debian packages that it installs here: QEMU, mmdebstrap and the like.
 				guest under its own name, so that process("FILE") works
 		--timeout S	seconds, from when the script starts
 		--pmu[=PROFILE]	with a simulated PMU (x86_64): plain, narrow, nmi or precise; and
-				,NAME=VALUE for a parameter of testsuite/guest/pmu/main.c
+				,NAME=VALUE for a parameter of testsuite/guest/pmu: sockets=1
+				adds PMUs of a socket, hybrid=1 a CPU of another kind
 		-o FILE is written here, -c and -x are the guest's. Ctrl-C asks the
 		script to exit; a second one ends the guest. `stapwatch stat',
 		`record' and `latency' count, sample and record there; their COMMAND is

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What scripts read of sockets.
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_socket_read(), _age()	any context, NMI included; a PMU's driver is not called
+ *				in an NMI, since it may hold a lock
+ *   sw_socket_look()		hard interrupt, or interrupts off, on the CPU whose
+ *				counters it reads; against itself, from a probe on the
+ *				driver, it does nothing
+ *   sw_socket_ask()		interrupts off, not in an NMI
+ */
+#ifndef STAPWATCH_SOCKET_READ_H
+#define STAPWATCH_SOCKET_READ_H
+
+#include "base/clock.h"
+#include "base/compat.h"
+#include "count/cpu.h"
+#include "socket/events.h"
+#include "socket/state.h"
+#include <linux/hardirq.h>
+#include <linux/irqflags.h>
+#include <linux/perf_event.h>
+#include <linux/preempt.h>
+#include <linux/processor.h>
+#include <linux/smp.h>
+#include <linux/topology.h>
+
+#define SW_SOCKET_WAIT_NS 1000000
+
+static void sw_socket_note(struct sw_socket_counter *k, u64 count, u64 began)
+{
+	WRITE_ONCE(k->count, count);
+	/* with sw_socket_sum() */
+	smp_store_release(&k->stamp, began);
+}
+
+/* Which CPU can read it now; -1: none. */
+static int sw_socket_cpu_of(const struct sw_socket_counter *k)
+{
+	const struct perf_event *e = READ_ONCE(k->event);
+
+	return e ? READ_ONCE(e->oncpu) : -1;
+}
+
+/* This CPU reads all that it can. */
+static void sw_socket_look(void *unused)
+{
+	struct sw_socket_cpu *c = this_cpu_ptr(&sw_socket_cpus);
+	struct sw_socket_counter *k;
+	unsigned int i;
+	u64 began;
+
+	if (c->rounds & 1)
+		return;
+	WRITE_ONCE(c->rounds, c->rounds + 1);
+	/* before it looks, since who asks from now on wants another look; with
+	 * sw_socket_has_looked() */
+	xchg(&c->asked, 0);
+	for (i = 0; i < SW_NR_SOCKET_EVENTS && READ_ONCE(sw_socket.on); i++)
+		for (k = READ_ONCE(sw_socket.of[i]); k; k = k->next) {
+			if (sw_socket_cpu_of(k) != smp_processor_id() ||
+			    (READ_ONCE(k->event->hw.state) & PERF_HES_STOPPED))
+				continue;
+			began = sw_clock_ns();
+			k->event->pmu->read(k->event);
+			sw_socket_note(k, local64_read(&k->event->count), began);
+		}
+	/* with sw_socket_has_looked() */
+	smp_store_release(&c->rounds, c->rounds + 1);
+}
+
+/* Has that CPU done what it was asked for? */
+static bool sw_socket_has_looked(int cpu)
+{
+	const struct sw_socket_cpu *c = per_cpu_ptr(&sw_socket_cpus, cpu);
+
+	/* with sw_socket_look(): first that it has begun, then that it is done */
+	return !smp_load_acquire(&c->asked) &&
+	       !(smp_load_acquire(&c->rounds) & 1);
+}
+
+/* Let each CPU look that has counters of an event. */
+static void sw_socket_ask(unsigned int n)
+{
+	const struct sw_socket_counter *k;
+	struct sw_socket_cpu *c;
+	int cpu;
+
+	for (k = READ_ONCE(sw_socket.of[n]); k; k = k->next) {
+		cpu = sw_socket_cpu_of(k);
+		if (cpu == smp_processor_id())
+			sw_socket_look(NULL);
+		if (cpu < 0 || cpu == smp_processor_id())
+			continue;
+		c = per_cpu_ptr(&sw_socket_cpus, cpu);
+		if (!xchg(&c->asked, 1) &&
+		    smp_call_function_single_async(cpu, &c->look))
+			WRITE_ONCE(c->asked, 0);
+	}
+}
+
+/* Have all of them? */
+static bool sw_socket_is_new(unsigned int n)
+{
+	const struct sw_socket_counter *k;
+	int cpu;
+
+	for (k = READ_ONCE(sw_socket.of[n]); k; k = k->next) {
+		cpu = sw_socket_cpu_of(k);
+		if (cpu >= 0 && !sw_socket_has_looked(cpu))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Bring the readings up to date; in an interrupt, for the next who reads.  Two CPUs
+ * that wait for each other do not keep each other: each looks while it waits.
+ */
+static void sw_socket_refresh(unsigned int n)
+{
+	unsigned long flags;
+	u64 end;
+
+	if (in_nmi() || !READ_ONCE(sw_socket.on))
+		return;
+	local_irq_save(flags);
+	sw_socket_ask(n);
+	end = sw_clock_ns() + SW_SOCKET_WAIT_NS;
+	while (in_task() && !sw_socket_is_new(n) && sw_clock_ns() < end) {
+		if (READ_ONCE(this_cpu_ptr(&sw_socket_cpus)->asked))
+			sw_socket_look(NULL);
+		cpu_relax();
+	}
+	local_irq_restore(flags);
+}
+
+static int __maybe_unused sw_socket_here(void)
+{
+	return topology_physical_package_id(raw_smp_processor_id());
+}
+
+/* The sum of a socket's counters.  Return: when the oldest was read; 0: there is none. */
+static u64 sw_socket_sum(unsigned int n, s64 socket, u64 *count)
+{
+	const struct sw_socket_counter *k;
+	u64 oldest = 0, stamp;
+
+	*count = 0;
+	for (k = READ_ONCE(sw_socket.of[n]); k; k = k->next) {
+		if (socket != -1 && k->socket != socket)
+			continue;
+		if (READ_ONCE(k->lost)) {
+			sw_withheld(incomplete);
+			return 0;
+		}
+		/* with sw_socket_note() */
+		stamp = smp_load_acquire(&k->stamp);
+		*count += READ_ONCE(k->count);
+		if (!oldest || stamp < oldest)
+			oldest = stamp;
+	}
+	if (!oldest)
+		sw_withheld(socketless);
+	return oldest;
+}
+
+/**
+ * sw_socket_read - what a socket has counted
+ * @n: the event's number
+ * @socket: its number; -1: all
+ * Context: any.
+ * Return: the count, SW_NONE or SW_MISSING.
+ */
+static s64 __maybe_unused sw_socket_read(unsigned int n, s64 socket)
+{
+	u64 count;
+
+	if (sw_socket.missing[n])
+		return SW_MISSING;
+	sw_socket_refresh(n);
+	return sw_socket_sum(n, socket, &count) ? count : SW_NONE;
+}
+
+/**
+ * sw_socket_age - how old the newest reading is
+ * Context: any.
+ * Return: nanoseconds, SW_NONE or SW_MISSING.
+ */
+static s64 __maybe_unused sw_socket_age(unsigned int n, s64 socket)
+{
+	u64 count, oldest;
+
+	if (sw_socket.missing[n])
+		return SW_MISSING;
+	oldest = sw_socket_sum(n, socket, &count);
+	return oldest ? sw_clock_ns() - oldest : SW_NONE;
+}
+
+#endif
