@@ -10,6 +10,7 @@
  *   sw_page_cache_copy()	any but NMI
  *   sw_pde_data(), sw_vm_flags_mod()	processes, within a file's functions
  *   sw_csd_init(), sw_hrtimer_setup()	any, of what is not in use
+ *   sw_uprobe_*()		sleepable
  */
 #ifndef STAPWATCH_BASE_KERNEL_H
 #define STAPWATCH_BASE_KERNEL_H
@@ -25,6 +26,7 @@
 #include <linux/smp.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
+#include <linux/uprobes.h>
 #include <linux/version.h>
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
@@ -36,6 +38,24 @@ typedef __typeof__(__builtin_choose_expr(
 	__builtin_types_compatible_p(__typeof__(trace_task_newtask),
 				     void(struct task_struct *, u64)),
 	(u64)0, 0UL)) sw_clone_flags;
+
+/* sched_process_exit tells whether it is the process's last thread since 6.16. */
+#define SW_EXIT_TELLS_LAST						\
+	__builtin_types_compatible_p(__typeof__(trace_sched_process_exit), \
+				     void(struct task_struct *, bool))
+
+/* For a callback of all three arguments, one that this kernel may want instead. */
+#define SW_EXIT_WITHOUT_LAST(callback)					\
+static void __maybe_unused						\
+callback##_without_last(void *data, struct task_struct *task)		\
+{									\
+	callback(data, task, false);					\
+}
+
+/* The one of both that is to be hooked. */
+#define SW_EXIT_CALLBACK(callback)					\
+	__builtin_choose_expr(SW_EXIT_TELLS_LAST, callback,		\
+			      callback##_without_last)
 
 static __always_inline unsigned int sw_task_state(const struct task_struct *t)
 {
@@ -166,6 +186,59 @@ static inline void *sw_pde_data(const struct inode *inode)
 	return PDE_DATA(inode);
 #endif
 }
+
+/* ---- programs */
+
+/*
+ * What a uprobe's handlers are called with: since 6.13 also a word of the call's own,
+ * which nobody here wants.
+ */
+#ifdef STAPCONF_UPROBES_CB_DATA
+#define SW_UPROBE_ARGS(...) __VA_ARGS__, __u64 *sw_data
+#else
+#define SW_UPROBE_ARGS(...) __VA_ARGS__
+#endif
+
+/* What a handler returns where this call's return is not wanted, since 6.13. */
+#ifdef UPROBE_HANDLER_IGNORE
+#define SW_UPROBE_IGNORE UPROBE_HANDLER_IGNORE
+#else
+#define SW_UPROBE_IGNORE 0
+#endif
+
+#ifdef CONFIG_UPROBES
+/* Since 6.12 a probe is known by what register() returns. */
+static inline int
+sw_uprobe_register(struct inode *inode, loff_t offset,
+		   struct uprobe_consumer *consumer, struct uprobe **uprobe)
+{
+#ifdef STAPCONF_PR32194_UPROBE_REGISTER_UNREGISTER
+	*uprobe = uprobe_register(inode, offset, 0, consumer);
+	return PTR_ERR_OR_ZERO(*uprobe);
+#else
+	return uprobe_register(inode, offset, consumer);
+#endif
+}
+
+/* Its handlers may still run until sw_uprobe_sync(). */
+static inline void
+sw_uprobe_unregister(struct inode *inode, loff_t offset,
+		     struct uprobe_consumer *consumer, struct uprobe *uprobe)
+{
+#ifdef STAPCONF_PR32194_UPROBE_REGISTER_UNREGISTER
+	uprobe_unregister_nosync(uprobe, consumer);
+#else
+	uprobe_unregister(inode, offset, consumer);
+#endif
+}
+
+static inline void sw_uprobe_sync(void)
+{
+#ifdef STAPCONF_PR32194_UPROBE_REGISTER_UNREGISTER
+	uprobe_unregister_sync();
+#endif
+}
+#endif
 
 /* ---- other CPUs and timers */
 

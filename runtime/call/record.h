@@ -10,8 +10,10 @@
  *
  * Who may run what, against whom:
  *
- *   sw_call_entry(), sw_call_return()	any context that kprobes run in, NMI
- *			included, preemption off; before, during and after the session
+ *   sw_call_wanted(), sw_call_start(), sw_call_finish()	any context that kprobes
+ *			run in, NMI included, preemption off; before, during and
+ *			after the session
+ *   sw_call_entry(), sw_call_return()	the same, called by the kernel
  *   all else		session.h has it
  *
  * Why that is right in an NMI, wherever it came: the kernel hands out a call's
@@ -118,45 +120,66 @@ static noinline void sw_call_end_counts(const struct sw_call_start *s)
 	sw_leave(c, flags);
 }
 
-static int sw_call_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+/**
+ * sw_call_wanted - whether a call that begins now is recorded
+ *
+ * Behind this test what the call is recorded by is there: see sw_calls_end().
+ */
+static __always_inline bool sw_call_wanted(void)
 {
-	struct sw_call_start *s = (void *)ri->data;
+	return likely(sw_is_running()) &&
+	       (!sw_calls.is_wanted || sw_calls.is_wanted());
+}
 
-	/* behind this test the kretprobe is there: see sw_calls_end() */
-	if (unlikely(!sw_is_running()) ||
-	    (sw_calls.is_wanted && !sw_calls.is_wanted()))
-		return 1;
+/** sw_call_start - a call begins: note what is */
+static __always_inline void
+sw_call_start(struct sw_call *call, struct sw_call_start *s,
+	      struct pt_regs *regs)
+{
 	this_cpu_inc(sw_call_cpus.began);
-	s->hists = sw_call_hists_of(container_of(get_kretprobe(ri),
-						 struct sw_call, rp), regs);
+	s->hists = sw_call_hists_of(call, regs);
 	s->cpu = smp_processor_id();
 	if (sw_calls.tsc.at)
 		sw_call_begin_tsc(s);
 	if (sw_calls.nr_events)
 		sw_call_begin_counts(s);
 	s->tsc = sw_tsc();
+}
+
+/** sw_call_finish - it has returned, TOOK ticks later */
+static __always_inline void
+sw_call_finish(const struct sw_call_start *s, u64 took)
+{
+	if (unlikely(!sw_is_running()))
+		return;
+	this_cpu_inc(sw_call_cpus.ended);
+	if (unlikely(s->cpu != smp_processor_id() && !sw_tsc_is_global())) {
+		sw_withheld(moved);
+		return;
+	}
+	if (unlikely(took < sw_calls.over))
+		return;
+	if (sw_calls.nr_events)
+		sw_call_end_counts(s);
+	if (sw_calls.tsc.at)
+		sw_call_end_tsc(s, took);
+	sw_hist_add_at(s->hists->at[0], took);
+}
+
+static int sw_call_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	if (!sw_call_wanted())
+		return 1;
+	sw_call_start(container_of(get_kretprobe(ri), struct sw_call, rp),
+		      (void *)ri->data, regs);
 	return 0;
 }
 
 static int sw_call_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	const struct sw_call_start *s = (void *)ri->data;
-	const u64 took = sw_tsc() - s->tsc;
 
-	if (unlikely(!sw_is_running()))
-		return 0;
-	this_cpu_inc(sw_call_cpus.ended);
-	if (unlikely(s->cpu != smp_processor_id() && !sw_tsc_is_global())) {
-		sw_withheld(moved);
-		return 0;
-	}
-	if (unlikely(took < sw_calls.over))
-		return 0;
-	if (sw_calls.nr_events)
-		sw_call_end_counts(s);
-	if (sw_calls.tsc.at)
-		sw_call_end_tsc(s, took);
-	sw_hist_add_at(s->hists->at[0], took);
+	sw_call_finish(s, sw_tsc() - s->tsc);
 	return 0;
 }
 

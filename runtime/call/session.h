@@ -229,7 +229,8 @@ static const char *sw_call_by_argument(s64 nth, s64 bits)
 static unsigned long sw_call_missed(const struct sw_call *call)
 {
 	return (unsigned long)READ_ONCE(call->rp.nmissed) +
-	       READ_ONCE(call->rp.kp.nmissed);
+	       READ_ONCE(call->rp.kp.nmissed) +
+	       atomic_long_read(&call->user.missed);
 }
 
 /**
@@ -380,7 +381,7 @@ static void sw_calls_report(void)
 		_stp_warn("stapwatch: %lu calls were not recorded: there was no place left for them, or they came within another probe's handler; -G call_instances=N makes more places (now %u for each function)\n",
 			  missed, sw_calls.instances);
 	if (under_way)
-		_stp_warn("stapwatch: %lu calls were under way when the session ended, and are not recorded\n",
+		_stp_warn("stapwatch: %lu calls had not returned when the session ended, and are not recorded\n",
 			  under_way);
 }
 
@@ -442,6 +443,8 @@ static int sw_call_register(struct sw_call *call)
 	struct kretprobe *rp = &call->rp;
 	int rc;
 
+	if (call->user.file)
+		return sw_calls.users->add(call);
 	rp->kp.symbol_name = call->name;
 	rp->handler = sw_call_return;
 	rp->entry_handler = sw_call_entry;
@@ -463,11 +466,14 @@ static int sw_call_register(struct sw_call *call)
 
 static void sw_calls_end(void)
 {
-	if (!sw_calls.nr_on)
+	if (!sw_calls.nr_on && !sw_calls.users)
 		return;
+	if (sw_calls.users)
+		sw_calls.users->end();
 	/* The session has ended, and who was within a handler then has left it:
 	 * no handler looks for its kretprobe any more. */
-	unregister_kretprobes(sw_calls.on, sw_calls.nr_on);
+	if (sw_calls.nr_on)
+		unregister_kretprobes(sw_calls.on, sw_calls.nr_on);
 	sw_calls.nr_on = 0;
 	sw_calls_report();
 }
@@ -479,6 +485,8 @@ static int sw_calls_begin(const u8 *slot_of)
 
 	sw_call_size();
 	sw_call_slots(slot_of);
+	if (sw_calls.users)
+		rc = sw_calls.users->begin();
 	for (i = 0; i < sw_calls.nr && !rc; i++) {
 		struct sw_call *call = &sw_calls.calls[i];
 

@@ -13,6 +13,7 @@
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
+#include <linux/uprobes.h>
 
 /* Events that calls count, besides the time. */
 #define SW_CALL_EVENTS 16
@@ -33,9 +34,20 @@ struct sw_call_key {
 	struct sw_call_hists hists;
 };
 
+/* Where a function of a program is, and what it is probed by: user.h. */
+struct sw_call_user {
+	const char *file;	/* NULL: the function is the kernel's */
+	u64 offset;
+	struct inode *inode;	/* NULL: it is not probed */
+	struct uprobe *uprobe;
+	struct uprobe_consumer consumer;
+	atomic_long_t missed;	/* calls that had no place */
+};
+
 /* A function. */
 struct sw_call {
 	struct kretprobe rp;
+	struct sw_call_user user;
 	char name[SW_CALL_NAME];
 	bool optional;		/* it may be one that cannot be probed */
 	bool wraps;		/* a system call, whose argument is its registers */
@@ -76,7 +88,15 @@ enum sw_call_by {
 	SW_CALL_BY_ARGUMENT,
 };
 
+/* How functions of programs are recorded; NULL: nobody has asked for one. */
+struct sw_call_users {
+	int (*begin)(void);
+	int (*add)(struct sw_call *call);
+	void (*end)(void);
+};
+
 static struct {
+	const struct sw_call_users *users;
 	struct sw_call *calls;
 	struct kretprobe **on;	/* those that are registered */
 	unsigned int max, nr, nr_on;

@@ -253,6 +253,7 @@ int cmd_latency(int argc, char **argv)
 	for (i = 0; i < req.nr_functions; i++) {
 		free(req.functions[i].name);
 		free(req.functions[i].asked);
+		free(req.functions[i].file);
 	}
 	free(req.functions);
 	free(req.command);

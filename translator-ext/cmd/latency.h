@@ -3,7 +3,10 @@
  * What `stapwatch latency' is asked for, and what came of it.
  *
  *	latency.c		the command line
- *	latency_names.c		which functions a pattern stands for
+ *	latency_functions.c	the functions that are recorded
+ *	latency_names.c		which functions a word stands for
+ *	latency_source.c	those of a source file, by debug information
+ *	latency_user.c		those of a program, by its symbols
  *	latency_events.c	what -e names
  *	latency_script.c	the script that records their calls
  *	latency_session.c	what stap is given, and what the script says
@@ -31,6 +34,8 @@ struct latency_function_name {
 	char *name;
 	char *asked;		/* what it was asked for by, if not its name */
 	bool optional;		/* of a pattern: left out if it cannot be probed */
+	char *file;		/* a program, in which it is; NULL: the kernel */
+	uint64_t offset;	/* where in that file */
 };
 
 /* What calls are told apart by. */
@@ -109,12 +114,58 @@ static inline bool latency_has_keys(const struct latency_request *req)
 	return req->by == LATENCY_BY_PROCESS || req->by == LATENCY_BY_ARGUMENT;
 }
 
+/* As the runtime has it. */
+#define LATENCY_MAX_NAME 79
+/* What is of the kernel's functions, and of most programs'. */
+#define LATENCY_NAME "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
+/* What makes a pattern of a name. */
+#define LATENCY_WILD "*?["
+
 /**
  * latency_names_add - functions that one word of the command line stands for
  *
  * Return: 0, or -1 after a message
  */
 int latency_names_add(struct latency_request *req, const char *word);
+
+/** latency_functions_fail - say of a word what is wrong with it; -1 */
+int latency_functions_fail(const char *word, const char *why);
+
+/** latency_functions_has - whether a function of that name is there already */
+bool latency_functions_has(const struct latency_request *req, const char *name);
+
+/**
+ * latency_functions_put - a function more; NULL if there are too many
+ *
+ * What it has besides its name is for the caller to fill in.
+ */
+struct latency_function_name *
+latency_functions_put(struct latency_request *req, const char *name);
+
+/**
+ * latency_symbols - each function that the kernel says it has
+ * @on_symbol: @module is empty for the kernel's own
+ *
+ * Return: 0, or -1 after a message
+ */
+int latency_symbols(void (*on_symbol)(void *data, const char *module,
+				      const char *name), void *data);
+
+/**
+ * latency_source_add - functions by the file that they are written in
+ * @word: [MODULE:]FUNCTION@FILE
+ *
+ * Return: 0, or -1 after a message
+ */
+int latency_source_add(struct latency_request *req, const char *word);
+
+/**
+ * latency_user_add - functions of a program or a library
+ * @word: PATH:FUNCTION
+ *
+ * Return: 0, or -1 after a message
+ */
+int latency_user_add(struct latency_request *req, const char *word);
 
 /**
  * latency_events_parse - what -e says
@@ -130,7 +181,8 @@ void latency_events_free(struct latency_request *req);
 #define LATENCY_LIST 480	/* what is in one; stap's strings have 511 */
 #define LATENCY_LISTS 64
 
-/** latency_lists - the functions' names, LATENCY_LIST characters at most in each */
+/** latency_lists - the names of the kernel's functions, LATENCY_LIST characters at
+ * most in each; how many lists */
 size_t latency_lists(const struct latency_request *req, struct buf *lists);
 
 /** latency_script - the script that records what is asked for */

@@ -2,8 +2,9 @@
 /*
  * The script of stapwatch latency.
  *
- * Functions and numbers come by -G, so that the same kind of question finds its
- * module in stap's cache, whatever the functions are.
+ * The kernel's functions and numbers come by -G, so that the same kind of question
+ * finds its module in stap's cache, whatever the functions are.  Programs' functions,
+ * with where they are, stand in the script.
  *
  * What it prints, a line each:
  *
@@ -39,11 +40,14 @@ static void put_plain(const struct latency_function_name *f, struct buf *out)
 size_t latency_lists(const struct latency_request *req, struct buf *lists)
 {
 	struct buf plain = { 0 };
-	size_t i, at = 0, nr = 1;
+	size_t i, at = 0, nr = 0;
 
 	/* one behind the other, each with a 0 at its end */
 	for (i = 0; i < req->nr_functions; i++) {
+		if (req->functions[i].file)
+			continue;
 		put_plain(&req->functions[i], &plain);
+		nr += !nr;
 		if (at && at + 1 + plain.len > LATENCY_LIST) {
 			buf_add(lists, "", 1);
 			at = 0;
@@ -55,7 +59,8 @@ size_t latency_lists(const struct latency_request *req, struct buf *lists)
 		at += !!at + plain.len;
 		plain.len = 0;
 	}
-	buf_add(lists, "", 1);
+	if (nr)
+		buf_add(lists, "", 1);
 	free(plain.s);
 	return nr;
 }
@@ -95,6 +100,50 @@ static void put_natives(const struct latency_request *req, struct buf *out)
 	}
 }
 
+/* OFFSET NAME, or with a question mark where it may be left out. */
+static void put_place(const struct latency_function_name *f, struct buf *out)
+{
+	buf_printf(out, "%" PRIx64 " %s%s", f->offset,
+		   strrchr(f->name, ':') + 1, f->optional ? "?" : "");
+}
+
+/* The functions of programs: as many as a string takes at a time, of one file. */
+static void put_programs(const struct latency_request *req, struct buf *out)
+{
+	const char *open = NULL;
+	struct buf place = { 0 };
+	size_t i, at = 0;
+
+	for (i = 0; i < req->nr_functions; i++) {
+		const struct latency_function_name *f = &req->functions[i];
+		const size_t path = strrchr(f->name, ':') - f->name;
+
+		if (!f->file)
+			continue;
+		place.len = 0;
+		put_place(f, &place);
+		if (open && (strncmp(open, f->name, path + 1) ||
+			     at + 1 + place.len > LATENCY_LIST)) {
+			buf_puts(out, "\")\n");
+			open = NULL;
+		}
+		if (!open) {
+			buf_puts(out, "\t__sw_calls_record_user(");
+			buf_stap_string(out, f->file);
+			buf_printf(out, ", \"%.*s\", \"", (int)path, f->name);
+			open = f->name;
+			at = 0;
+		} else {
+			buf_puts(out, ",");
+		}
+		buf_puts(out, place.s);
+		at += 1 + place.len;
+	}
+	if (open)
+		buf_puts(out, "\")\n");
+	free(place.s);
+}
+
 void latency_script(const struct latency_request *req, size_t nr_lists,
 		    struct buf *out)
 {
@@ -123,6 +172,7 @@ void latency_script(const struct latency_request *req, size_t nr_lists,
 		put_event(&req->events[i], out);
 	for (i = 0; i < n; i++)
 		buf_printf(out, "\t__sw_calls_record(latency_%zu)\n", i);
+	put_programs(req, out);
 	buf_puts(out, "}\n"
 		      "function latency_block() {\n"
 		      "\tprintf(\"begin %d %d %d\\n\", stapwatch_ns() - latency_began,\n"

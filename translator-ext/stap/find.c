@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which stap is run, and whether it is new enough. */
-#define _GNU_SOURCE	/* pipe2(), strverscmp() */
+#define _GNU_SOURCE	/* strverscmp() */
 #include "stap/find.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/shown.h"
 #include "config.h"
+#include "stap/ask.h"
 #include "stap/tapsets.h"
 
 #define OLDEST_STAP "5.1"
@@ -66,48 +64,23 @@ char *find_stap(void)
 	return NULL;
 }
 
-/* All that PATH says when it is asked for its version; NULL if it cannot be. */
-static FILE *open_version(const char *path, pid_t *pid)
+/* The first line that tells it. */
+static void take_version(void *data, const char *line)
 {
-	char *argv[] = { "stap", "--version", NULL };
-	posix_spawn_file_actions_t actions;
-	int ends[2], err;
+	const char *from = strstr(line, "(version ");
+	char **version = data;
 
-	if (pipe2(ends, O_CLOEXEC))
-		return NULL;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null",
-					 O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
-					 O_WRONLY, 0);
-	err = posix_spawn(pid, path, &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	close(ends[1]);
-	if (!err)
-		return fdopen(ends[0], "r");
-	close(ends[0]);
-	return NULL;
+	if (!from || *version)
+		return;
+	from += strlen("(version ");
+	*version = xstrndup(from, strcspn(from, "/,) "));
 }
 
 char *find_version(const char *path)
 {
-	FILE *out;
-	char line[256], *from, *version = NULL;
-	pid_t pid;
+	char *argv[] = { "stap", "--version", NULL }, *version = NULL;
 
-	out = open_version(path, &pid);
-	if (!out)
-		return NULL;
-	while (fgets(line, sizeof(line), out)) {
-		from = strstr(line, "(version ");
-		if (!from || version)
-			continue;
-		from += strlen("(version ");
-		version = xstrndup(from, strcspn(from, "/,) \n"));
-	}
-	fclose(out);
-	waitpid(pid, NULL, 0);
+	ask_stap(path, argv, take_version, &version);
 	return version;
 }
 

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Recorded calls of functions of programs and libraries: by uprobes of ours, in C
+ * from the entry to the histogram, as the kernel's are by kretprobes.
+ *
+ * The kernel has no place for a call of a program's.  So there is a table: a thread's
+ * calls are in the places behind its hash, each known by the stack's word that
+ * the call returns by.  Only the thread itself looks for them.  Calls that never return,
+ * by longjmp() or exit(), leave a place: the next call with that word takes it over, and
+ * the thread's end lets it go.
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_call_user_entry(), sw_call_user_return()	a thread on its way from user
+ *			mode, on several CPUs at once; they put preemption off
+ *   sw_call_user_on_exit()	the thread that ends
+ *   sw_call_user_declare()	begin probes, before the session
+ *   sw_call_users_begin(), _add(), _end()	sleepable, under sw_session_lock
+ *
+ * To open a file can take as long as its file system likes; it is a file that root
+ * has named.
+ */
+#ifndef STAPWATCH_CALL_USER_H
+#define STAPWATCH_CALL_USER_H
+
+#include "base/hooks.h"
+#include "base/kernel.h"
+#include "call/record.h"
+#include "call/session.h"
+#include "call/state.h"
+#include <asm/ptrace.h>
+#include <linux/dcache.h>
+#include <linux/fs.h>
+#include <linux/hash.h>
+#include <linux/kernel.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/namei.h>
+#include <linux/path.h>
+#include <linux/preempt.h>
+
+#ifdef CONFIG_UPROBES
+
+#define SW_CALL_FILES 16
+#define SW_CALL_PATH 512
+/* Places of a thread: as many as the kernel keeps returns of. */
+#define SW_CALL_DEPTH 64
+#define SW_CALL_PLACES (1U << 14)
+
+struct sw_call_place {
+	const struct sw_call *call;
+	unsigned long word;	/* of the stack, that the call returns by */
+	struct sw_call_start start;
+};
+
+static struct {
+	char files[SW_CALL_FILES][SW_CALL_PATH];
+	unsigned int nr_files;
+	/* whose each place is, NULL: nobody's; apart, as they are looked through */
+	struct task_struct **owners;
+	void *places;
+	size_t size;		/* of a place */
+	unsigned int nr;	/* a power of two */
+} sw_call_user_table;
+
+static __always_inline unsigned int sw_call_place_nr(unsigned int i)
+{
+	return (hash_ptr(current, 32) + i) & (sw_call_user_table.nr - 1);
+}
+
+static __always_inline struct sw_call_place *sw_call_place_at(unsigned int nr)
+{
+	return sw_call_user_table.places + nr * sw_call_user_table.size;
+}
+
+/* The thread's own place for that call; NULL: it has none. */
+static struct sw_call_place *
+sw_call_place_find(const struct sw_call *call, unsigned long word,
+		   unsigned int *nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < SW_CALL_DEPTH; i++) {
+		struct sw_call_place *p;
+
+		*nr = sw_call_place_nr(i);
+		if (READ_ONCE(sw_call_user_table.owners[*nr]) != current)
+			continue;
+		p = sw_call_place_at(*nr);
+		if (p->word == word && p->call == call)
+			return p;
+	}
+	return NULL;
+}
+
+static struct sw_call_place *
+sw_call_place_take(const struct sw_call *call, unsigned long word)
+{
+	struct sw_call_place *p;
+	unsigned int i, nr;
+
+	p = sw_call_place_find(call, word, &nr);
+	if (p)
+		return p;
+	for (i = 0; i < SW_CALL_DEPTH; i++) {
+		nr = sw_call_place_nr(i);
+		if (READ_ONCE(sw_call_user_table.owners[nr]) ||
+		    cmpxchg(&sw_call_user_table.owners[nr], NULL, current))
+			continue;
+		p = sw_call_place_at(nr);
+		p->call = call;
+		p->word = word;
+		return p;
+	}
+	return NULL;
+}
+
+/* With cmpxchg() in sw_call_place_take(): who had it has done with it. */
+static __always_inline void sw_call_place_give(unsigned int nr)
+{
+	smp_store_release(&sw_call_user_table.owners[nr], NULL);
+}
+
+/* The word that a call returns by has been taken from the stack when it returns. */
+static __always_inline unsigned long
+sw_call_user_word(struct pt_regs *regs, bool has_returned)
+{
+	unsigned long word = user_stack_pointer(regs);
+
+#ifdef CONFIG_X86
+	if (has_returned)
+		word -= user_64bit_mode(regs) ? 8 : 4;
+#endif
+	return word;
+}
+
+static int sw_call_user_entry(SW_UPROBE_ARGS(struct uprobe_consumer *consumer,
+					     struct pt_regs *regs))
+{
+	struct sw_call *call = container_of(consumer, struct sw_call,
+					    user.consumer);
+	struct sw_call_place *p = NULL;
+	bool wanted;
+
+	preempt_disable();
+	wanted = sw_call_wanted();
+	if (wanted)
+		p = sw_call_place_take(call, sw_call_user_word(regs, false));
+	if (p)
+		sw_call_start(call, &p->start, regs);
+	preempt_enable();
+	if (wanted && !p)
+		atomic_long_inc(&call->user.missed);
+	return p ? 0 : SW_UPROBE_IGNORE;
+}
+
+/* A call without a place is one that was not wanted, or had none, or is the copy
+ * of its parent's that a child has by fork(). */
+static int sw_call_user_return(SW_UPROBE_ARGS(struct uprobe_consumer *consumer,
+					      unsigned long function,
+					      struct pt_regs *regs))
+{
+	const struct sw_call *call = container_of(consumer, struct sw_call,
+						  user.consumer);
+	const u64 now = sw_tsc();
+	struct sw_call_place *p;
+	unsigned int nr;
+
+	preempt_disable();
+	p = sw_call_place_find(call, sw_call_user_word(regs, true), &nr);
+	if (p) {
+		sw_call_finish(&p->start, now - p->start.tsc);
+		sw_call_place_give(nr);
+	}
+	preempt_enable();
+	return 0;
+}
+
+static void
+sw_call_user_on_exit(void *data, struct task_struct *task, bool last)
+{
+	unsigned int i, nr;
+
+	for (i = 0; i < SW_CALL_DEPTH; i++) {
+		nr = sw_call_place_nr(i);
+		if (READ_ONCE(sw_call_user_table.owners[nr]) == current)
+			sw_call_place_give(nr);
+	}
+}
+SW_EXIT_WITHOUT_LAST(sw_call_user_on_exit)
+
+static struct sw_hook sw_call_user_hook = {
+	"sched_process_exit", SW_EXIT_CALLBACK(sw_call_user_on_exit)
+};
+
+/* ---- the session */
+
+static void sw_call_users_end(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < sw_calls.nr; i++) {
+		struct sw_call_user *u = &sw_calls.calls[i].user;
+
+		if (u->inode)
+			sw_uprobe_unregister(u->inode, u->offset, &u->consumer,
+					     u->uprobe);
+	}
+	sw_uprobe_sync();
+	for (i = 0; i < sw_calls.nr; i++) {
+		iput(sw_calls.calls[i].user.inode);
+		sw_calls.calls[i].user.inode = NULL;
+	}
+	sw_hooks_off(&sw_call_user_hook, 1);
+	kvfree(sw_call_user_table.owners);
+	kvfree(sw_call_user_table.places);
+	sw_call_user_table.owners = NULL;
+	sw_call_user_table.places = NULL;
+}
+
+static int sw_call_users_begin(void)
+{
+	unsigned int nr = SW_CALL_PLACES;
+	int rc;
+
+	if (sw_calls.instances)
+		nr = roundup_pow_of_two(max_t(unsigned int, sw_calls.instances,
+					      SW_CALL_DEPTH));
+	sw_call_user_table.nr = nr;
+	sw_call_user_table.size = sizeof(struct sw_call_place) +
+				  sw_calls.nr_events * sizeof(u64);
+	sw_call_user_table.owners =
+		kvcalloc(nr, sizeof(*sw_call_user_table.owners), GFP_KERNEL);
+	sw_call_user_table.places =
+		kvcalloc(nr, sw_call_user_table.size, GFP_KERNEL);
+	if (!sw_call_user_table.owners || !sw_call_user_table.places) {
+		_stp_error("stapwatch: no memory for %u calls of programs' functions; try a smaller -G call_instances=N\n",
+			   nr);
+		return -ENOMEM;
+	}
+	sw_hooks_find(&sw_call_user_hook, 1);
+	rc = sw_hook_on(&sw_call_user_hook);
+	if (rc)
+		_stp_error("stapwatch: the kernel does not tell of threads that end (%d), so calls of programs' functions cannot be recorded\n",
+			   rc);
+	return rc;
+}
+
+static int sw_call_user_probe(struct sw_call *call)
+{
+	struct sw_call_user *u = &call->user;
+	struct inode *inode;
+	struct path path;
+	int rc = kern_path(u->file, LOOKUP_FOLLOW, &path);
+
+	if (rc)
+		return rc;
+	inode = igrab(d_real_inode(path.dentry));
+	path_put(&path);
+	if (!inode)
+		return -ENOENT;
+	u->consumer.handler = sw_call_user_entry;
+	u->consumer.ret_handler = sw_call_user_return;
+	rc = sw_uprobe_register(inode, u->offset, &u->consumer, &u->uprobe);
+	if (rc)
+		iput(inode);
+	else
+		u->inode = inode;
+	return rc;
+}
+
+static int sw_call_users_add(struct sw_call *call)
+{
+	const int rc = sw_call_user_probe(call);
+
+	if (rc && !call->optional)
+		_stp_error("stapwatch: calls of %s cannot be recorded: %s (%d)\n",
+			   call->name,
+			   rc == -ENOENT ? "there is no such file" :
+			   "the kernel does not let that place of the file be probed", rc);
+	return rc;
+}
+
+static const struct sw_call_users sw_call_users = {
+	sw_call_users_begin, sw_call_users_add, sw_call_users_end
+};
+
+/* ---- what begin probes declare */
+
+/* The file's name, to keep; NULL: there is no room. */
+static const char *sw_call_user_file(const char *path)
+{
+	char *file;
+	unsigned int i;
+
+	for (i = 0; i < sw_call_user_table.nr_files; i++)
+		if (!strcmp(sw_call_user_table.files[i], path))
+			return sw_call_user_table.files[i];
+	if (i == SW_CALL_FILES || strlen(path) >= SW_CALL_PATH)
+		return NULL;
+	sw_call_user_table.nr_files++;
+	file = sw_call_user_table.files[i];
+	strcpy(file, path);
+	return file;
+}
+
+/* "OFFSET NAME", and a question mark: LEN characters of LIST. */
+static const char *
+sw_call_user_add(const char *file, const char *shown, const char *list,
+		 size_t len)
+{
+	const bool optional = len && list[len - 1] == '?';
+	const unsigned int nr = sw_calls.nr;
+	char name[SW_CALL_NAME + 1];
+	unsigned long long offset;
+	const char *why;
+	int at = 0, n;
+
+	if (sscanf(list, "%llx %n", &offset, &at) != 1 || !at || at >= len)
+		return "stapwatch: a program's function is an offset and a name";
+	n = snprintf(name, sizeof(name), "%s:%.*s", shown,
+		     (int)(len - optional - at), list + at);
+	why = sw_call_add(name, n, optional);
+	if (!why && sw_calls.nr > nr) {
+		sw_calls.calls[nr].user.file = file;
+		sw_calls.calls[nr].user.offset = offset;
+	}
+	return why;
+}
+
+/**
+ * sw_call_user_declare - functions of a file whose calls are to be recorded
+ * @path: the file's
+ * @shown: what stands for it in the functions' names
+ * @list: "OFFSET NAME", with commas between them; behind a name, ? says that the
+ *	function is left out where it cannot be probed
+ * Context: begin probes, before the session.
+ * Return: NULL, or what is wrong.
+ */
+static const char *
+sw_call_user_declare(const char *path, const char *shown, const char *list)
+{
+	const char *file, *why = NULL;
+	size_t len;
+
+	if (sw_state)
+		return "stapwatch: call_record() is for begin probes";
+	file = sw_call_user_file(path);
+	if (!file)
+		return "stapwatch: functions can be of 16 files at most, with paths of up to 511 characters";
+	while (*list && !why) {
+		len = strcspn(list, ",");
+		why = sw_call_user_add(file, shown, list, len);
+		list += len;
+		list += strspn(list, ",");
+	}
+	sw_calls.users = &sw_call_users;
+	sw_session_part = &sw_calls_part;
+	return why;
+}
+
+#else
+
+static const char *
+sw_call_user_declare(const char *path, const char *shown, const char *list)
+{
+	return "stapwatch: this kernel has no uprobes (CONFIG_UPROBES), so calls of programs' functions cannot be recorded";
+}
+
+#endif
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Functions that are called as often as the command line says, and that end in each
+ * way that a function can.
+ *
+ *	user N		N calls of leaf(), and of tail(), whose end is a jump to
+ *			leaf(); deep(), N deep; nap() of N ms
+ *	user jump N	N calls of jumps(), which longjmp() ends, then one that returns
+ *	user exit N	N processes and N threads that end within ends()
+ *	user fork N	N calls of forks(), from which two processes return
+ *	user crowd N	N threads in nap() at once
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FUNCTION __attribute__((noinline, noclone, used))
+
+static jmp_buf back;
+static volatile long seen;
+
+FUNCTION long leaf(int fd, long n)
+{
+	seen += n;
+	return fd + n;
+}
+
+FUNCTION long tail(int fd, long n)
+{
+	seen++;
+	return leaf(fd, n);
+}
+
+FUNCTION long deep(long n)
+{
+	long below = n > 1 ? deep(n - 1) : 0;
+
+	seen++;
+	return below + 1;
+}
+
+FUNCTION void nap(long ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+
+	while (nanosleep(&t, &t))
+		;
+	seen++;
+}
+
+FUNCTION void jumps(int does)
+{
+	seen++;
+	if (does)
+		longjmp(back, 1);
+	seen++;
+}
+
+FUNCTION void ends(void)
+{
+	seen++;
+	if (getpid() == gettid())
+		_exit(0);
+	pthread_exit(NULL);
+}
+
+FUNCTION int forks(void)
+{
+	int child = fork();
+
+	seen++;
+	return child;
+}
+
+static void *ending(void *data)
+{
+	(void)data;
+	ends();
+	return NULL;
+}
+
+static void *napping(void *data)
+{
+	nap((long)data);
+	return NULL;
+}
+
+static void plain(long n)
+{
+	long i;
+
+	for (i = 0; i < n; i++) {
+		leaf(-1, i);
+		tail(2, i);
+	}
+	deep(n);
+	nap(n);
+}
+
+static void jump(long n)
+{
+	volatile long i;
+
+	for (i = 0; i < n; i++)
+		if (!setjmp(back))
+			jumps(1);
+	jumps(0);
+}
+
+static void end(long n)
+{
+	pthread_t thread;
+	long i;
+
+	for (i = 0; i < n; i++) {
+		if (!fork())
+			ends();
+		wait(NULL);
+		pthread_create(&thread, NULL, ending, NULL);
+		pthread_join(thread, NULL);
+	}
+}
+
+static void fork_all(long n)
+{
+	long i;
+
+	for (i = 0; i < n; i++) {
+		if (!forks())
+			_exit(0);
+		wait(NULL);
+	}
+}
+
+static void crowd(long n)
+{
+	pthread_t threads[1024];
+	long i;
+
+	for (i = 0; i < n && i < 1024; i++)
+		pthread_create(&threads[i], NULL, napping, (void *)2000L);
+	while (i--)
+		pthread_join(threads[i], NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 2 ? argv[1] : "";
+	const long n = argc > 1 ? atol(argv[argc - 1]) : 1;
+
+	if (!strcmp(what, "jump"))
+		jump(n);
+	else if (!strcmp(what, "exit"))
+		end(n);
+	else if (!strcmp(what, "fork"))
+		fork_all(n);
+	else if (!strcmp(what, "crowd"))
+		crowd(n);
+	else
+		plain(n);
+	return 0;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Functions of programs and libraries, by their symbols, also those of a debug
+ * file with the same build-id; latency.h.
+ *
+ * The kernel is told where in the file a function begins.
+ */
+#include "cmd/latency.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/shown.h"
+
+#ifdef HAVE_LIBDW
+
+#include <elfutils/libdwfl.h>
+#include <fnmatch.h>
+#include <unistd.h>
+
+#include "base/foreign.h"
+#include "base/intern.h"
+
+/* What may stand in the map's names, and in a script. */
+#define PATH_CHARS LATENCY_NAME "/+-,@=~% "
+#define FILE_MOST (4ULL << 30)
+/* What the script can take in one string. */
+#define PATH_MOST 500
+
+struct user {
+	struct latency_request *req;
+	const char *word;
+	char *path;		/* as it was written */
+	char *file;		/* without links */
+	const char *function;
+	Dwfl *dwfl;
+	Dwfl_Module *mod;
+	Elf *elf;
+	GElf_Addr bias;		/* of addresses against the file's */
+	struct user_function *found;
+	size_t nr_found, room;
+};
+
+struct user_function {
+	char *name;
+	uint64_t offset;
+};
+
+static int fail(const struct user *u, const char *why)
+{
+	return latency_functions_fail(u->word, why);
+}
+
+/* Only directories of root's: not what a name in the file says. */
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_build_id_find_elf,
+	.find_debuginfo = dwfl_build_id_find_debuginfo,
+	.section_address = dwfl_offline_section_address,
+};
+
+static int open_file(struct user *u)
+{
+	const struct foreign_rule rule = { .most = FILE_MOST };
+	struct buf why = { 0 };
+	int fd;
+
+	u->file = realpath(u->path, NULL);
+	fd = u->file ? foreign_open(u->file, &rule) : -1;
+	if (fd < 0) {
+		buf_printf(&why, "%s", foreign_error(errno));
+		fail(u, why.s);
+		free(why.s);
+		return -1;
+	}
+	u->dwfl = dwfl_begin(&callbacks);
+	if (u->dwfl)
+		u->mod = dwfl_report_offline(u->dwfl, "", u->file, fd);
+	if (!u->mod) {
+		close(fd);
+		return fail(u, "it is no ELF file: a program or a library is wanted, and no script");
+	}
+	dwfl_report_end(u->dwfl, NULL, NULL);
+	u->elf = dwfl_module_getelf(u->mod, &u->bias);
+	return u->elf ? 0 : fail(u, "it cannot be read as an ELF file");
+}
+
+/* Where an address of code is in the file. */
+static bool offset_of(const struct user *u, GElf_Addr addr, uint64_t *offset)
+{
+	GElf_Phdr phdr;
+	size_t nr, i;
+
+	if (elf_getphdrnum(u->elf, &nr))
+		return false;
+	for (i = 0; i < nr; i++)
+		if (gelf_getphdr(u->elf, i, &phdr) && phdr.p_type == PT_LOAD &&
+		    phdr.p_flags & PF_X && addr >= phdr.p_vaddr &&
+		    addr - phdr.p_vaddr < phdr.p_filesz) {
+			*offset = addr - phdr.p_vaddr + phdr.p_offset;
+			return true;
+		}
+	return false;
+}
+
+static bool fits(const struct user *u, const char *name)
+{
+	return strlen(u->path) + 1 + strlen(name) <= LATENCY_MAX_NAME &&
+	       !name[strspn(name, LATENCY_NAME)] &&
+	       !fnmatch(u->function, name, 0);
+}
+
+static void find(struct user *u)
+{
+	const int nr = dwfl_module_getsymtab(u->mod);
+	struct user_function *f;
+	GElf_Addr addr;
+	uint64_t offset;
+	GElf_Sym sym;
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		const char *name = dwfl_module_getsym_info(u->mod, i, &sym,
+							   &addr, NULL, NULL,
+							   NULL);
+
+		/* what chooses a function when the program begins is none */
+		if (!name || GELF_ST_TYPE(sym.st_info) != STT_FUNC ||
+		    sym.st_shndx == SHN_UNDEF || !fits(u, name) ||
+		    !offset_of(u, addr - u->bias, &offset))
+			continue;
+		u->found = array_room(u->found, &u->room, u->nr_found + 1,
+				      sizeof(*u->found));
+		f = &u->found[u->nr_found++];
+		*f = (struct user_function) { xstrdup(name), offset };
+	}
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct user_function *x = a, *y = b;
+
+	return strcmp(x->name, y->name) ?:
+	       (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static int put(struct user *u, const struct user_function *found,
+	       bool optional)
+{
+	struct latency_function_name *f;
+	struct buf name = { 0 };
+	int rc = 0;
+
+	buf_printf(&name, "%s:%s", u->path, found->name);
+	if (latency_functions_has(u->req, name.s)) {
+		if (!optional)
+			rc = fail(u, "it stands there twice");
+	} else if (!(f = latency_functions_put(u->req, name.s))) {
+		rc = fail(u, "these are more than 4096 functions; take a narrower pattern");
+	} else {
+		f->file = xstrdup(u->file);
+		f->offset = found->offset;
+		f->optional = optional;
+	}
+	free(name.s);
+	return rc;
+}
+
+/* Each once; what has several names, or a name that several have, as they are
+ * asked for. */
+static int put_all(struct user *u)
+{
+	const bool optional = !!strpbrk(u->function, LATENCY_WILD);
+	unsigned int several = 0;
+	size_t i, end;
+
+	qsort(u->found, u->nr_found, sizeof(*u->found), by_name);
+	for (i = 0; i < u->nr_found; i = end) {
+		for (end = i + 1; end < u->nr_found &&
+		     !strcmp(u->found[i].name, u->found[end].name); end++)
+			;
+		if (u->found[i].offset != u->found[end - 1].offset)
+			several++;
+		else if (put(u, &u->found[i], optional))
+			return -1;
+	}
+	if (several && !optional)
+		return fail(u, "the file has several functions of that name; write a script, with elapsed(\"tsc\") behind process(\"PATH\")");
+	if (several)
+		shown_line(stderr, "stapwatch latency: \"%s\": %u functions are left out, as the file has others of their names",
+			   u->word, several);
+	return 0;
+}
+
+static int add(struct user *u)
+{
+	if (u->path[strspn(u->path, PATH_CHARS)])
+		return fail(u, "its path has characters that a name in the map cannot have; make a link to it");
+	if (open_file(u))
+		return -1;
+	if (strlen(u->file) > PATH_MOST ||
+	    u->file[strspn(u->file, PATH_CHARS)])
+		return fail(u, "the path that it is a link to is too long, or has characters that a script cannot have");
+	find(u);
+	if (!u->nr_found && strlen(u->path) + 1 + strlen(u->function) >
+			    LATENCY_MAX_NAME)
+		return fail(u, "that is longer than 79 characters; make a link with a shorter path");
+	if (!u->nr_found)
+		return fail(u, "the file has no symbol of such a function, nor has a debug file of it below /usr/lib/debug/.build-id");
+	return put_all(u);
+}
+
+int latency_user_add(struct latency_request *req, const char *word)
+{
+	const char *colon = strrchr(word, ':');
+	struct user u = { .req = req, .word = word };
+	size_t i;
+	int rc;
+
+	if (!colon || !colon[1] || strchr(colon, '/'))
+		return latency_functions_fail(word, "a program's function is PATH:FUNCTION, as /bin/bash:readline or '/bin/bash:read*'");
+	u.path = xstrndup(word, colon - word);
+	u.function = colon + 1;
+	rc = add(&u);
+	for (i = 0; i < u.nr_found; i++)
+		free(u.found[i].name);
+	free(u.found);
+	free(u.path);
+	free(u.file);
+	if (u.dwfl)
+		dwfl_end(u.dwfl);
+	return rc;
+}
+
+#else /* !HAVE_LIBDW */
+
+int latency_user_add(struct latency_request *req, const char *word)
+{
+	(void)req;
+	return latency_functions_fail(word, "this stapwatch was built without elfutils, which finds programs' functions; build it with libdw (Debian: libdw-dev, Fedora: elfutils-devel)");
+}
+
+#endif
