@@ -122,7 +122,9 @@ int lower_script(const char *name, const char *text, size_t len,
 	if (any_of_ours(&l, &readings) && !is_unfinished(&l) &&
 	    !is_open(&l, text, len)) {
 		readings_begin(&l);
-		for (i = 0; i < l.s.nr_probes; i++)
+		for (i = 0; i < l.s.nr_probes; i++) {
+			if (record_lower(&l, i))
+				continue;
 			for (k = 0; k < l.s.probes[i].nr_points; k++) {
 				const struct probe *probe = &l.s.probes[i];
 
@@ -131,6 +133,7 @@ int lower_script(const char *name, const char *text, size_t len,
 					points_lower(&l, probe,
 						     &probe->points[k]);
 			}
+		}
 		handlers_lower(&l, readings);
 	}
 	if (l.errors > LOWER_MAX_ERRORS)

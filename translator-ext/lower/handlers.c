@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of how many readings histogram() is; the tapset has a macro for each. */
+#define HISTOGRAM_MAX 8
+
 /* What is replaced stands in the text, be it in a macro's body. */
 static bool raw_is(const struct lowering *l, size_t i, const char *s)
 {
@@ -278,6 +281,47 @@ static bool is_inside(const struct lowering *l, const struct probe *probe,
 	       at >= l->s.t.tok[probe->body - 1].at;
 }
 
+/* Whether all that the handler's histogram() is of are calls, of the probe's own. */
+static bool has_only_calls(const struct probe *probe, struct range have)
+{
+	size_t k, i;
+
+	if (have.mixed || have.min != have.max || !have.min ||
+	    have.max > HISTOGRAM_MAX)
+		return false;
+	for (k = 0; k < probe->nr_points; k++) {
+		const struct point *p = &probe->points[k];
+
+		if (point_readings(p) != have.max)
+			return false;
+		for (i = 0; i < p->nr_parts; i++)
+			if (p->parts[i].kind == PART_STARTWATCH)
+				return false;
+	}
+	return true;
+}
+
+/* histogram() becomes the macro that adds as many readings to their histograms. */
+static void lower_histogram(struct lowering *l, size_t i,
+			    const struct probe *probe, struct range have)
+{
+	const struct tokens *t = &l->s.raw;
+	char name[16];
+
+	if (!has_only_calls(probe, have)) {
+		lower_fail_at(l, &t->tok[i], "histogram() is of calls: each probe point here wants as many elapsed(\"EVENT\"), from 1 to %d, and no other reading",
+			      HISTOGRAM_MAX);
+		return;
+	}
+	if (!raw_is(l, i + 2, ")")) {
+		lower_fail_at(l, &t->tok[i], "histogram() takes no argument: it is of the probe point's readings");
+		return;
+	}
+	snprintf(name, sizeof(name), "@__sw_h%u", have.max);
+	edit_blank(l, t, i, i + 3);
+	edit_put(l, t->tok[i].at, name);
+}
+
 /* A made token has no place of its own where it could be replaced. */
 static bool refuse_made(struct lowering *l, size_t i)
 {
@@ -305,6 +349,7 @@ static bool is_ours(const struct lowering *l, size_t i, bool any_readings)
 {
 	return raw_is(l, i, "$thread") || raw_is(l, i, "$current") ||
 	       raw_is(l, i, "$timestamp") ||
+	       (raw_is(l, i, "histogram") && raw_is(l, i + 1, "(")) ||
 	       (raw_is(l, i, "$pmu") && any_readings);
 }
 
@@ -375,6 +420,13 @@ void handlers_lower(struct lowering *l, bool any_readings)
 		if (in_probe && b != of) {
 			have = readings_at(l, &l->s.probes[b]);
 			of = b;
+		}
+		if (raw_is(l, i, "histogram")) {
+			if (in_probe && have.max && !l->counted[b].recorded &&
+			    !l->s.probes[b].nr_names &&
+			    readings_asked(l, &l->s.probes[b]))
+				lower_histogram(l, i, &l->s.probes[b], have);
+			continue;
 		}
 		lower_word(l, i, prefix, in_probe || i < macro,
 			   i < macro ? unknown :

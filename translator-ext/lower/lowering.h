@@ -12,9 +12,10 @@
  *	native		events that the event table lacks
  *	aliases		how many readings a probe point has
  *	readings	startwatch("EVENT"), elapsed("EVENT")
+ *	record		handlers that are histogram() and nothing else
  *	sampling	pmu_profile("EVENT:PERIOD"), time_ms(N)
  *	points		a probe point becomes an alias
- *	handlers	$pmu[N], $timestamp, $current, $thread
+ *	handlers	$pmu[N], histogram(), $timestamp, $current, $thread
  *	driver		all of it, script by script
  *
  * Tokens are called by their numbers among those that the parser sees, but in
@@ -46,6 +47,7 @@ struct range {
 struct counted {
 	enum { NOT_COUNTED, COUNTING, COUNTED } state;
 	struct range sum;
+	bool recorded;		/* the probe is a recorded call: record.c */
 };
 
 /* An event that the table lacks.  One that is sampled may bring its period. */
@@ -213,17 +215,34 @@ int reading_of(struct lowering *l, const struct part *part, struct reading *r);
 /** readings_begin - once, before the first readings_put() of a script */
 void readings_begin(struct lowering *l);
 
+/** readings_asked - whether the handler has histogram(), and the script none of its
+ * own */
+bool readings_asked(const struct lowering *l, const struct probe *probe);
+
 /**
  * readings_put - the body of a point's alias: it takes the readings
  * @n: the number of the first, N of $pmu[N]
  *
  * Where a reading has no value the handler is skipped.  An event whose name is
- * an identifier is a variable too, if the handler of @probe asks for it.
+ * an identifier is a variable too, if the handler of @probe asks for it.  For
+ * histogram() the readings have their histograms' names.
  *
  * Return: 0; -1 after an error
  */
 int readings_put(struct lowering *l, const struct probe *probe,
 		 const struct point *p, unsigned int n, struct buf *b);
+
+/* ---- record.c */
+
+/**
+ * record_lower - a probe that has nothing but histogram() becomes recorded calls
+ * @number: the probe's, of the script
+ *
+ * Where that cannot be, --explain says why, and it is an ordinary probe.
+ *
+ * Return: whether it has become that; also after an error
+ */
+bool record_lower(struct lowering *l, size_t number);
 
 /* ---- sampling.c */
 

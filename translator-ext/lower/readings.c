@@ -138,10 +138,37 @@ static bool is_identifier(const char *s)
 	return !*s;
 }
 
+bool readings_asked(const struct lowering *l, const struct probe *probe)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < l->s.t.nr; i++)
+		if (is(l, i, "function") && is(l, i + 1, "histogram"))
+			return false;
+	for (i = probe->body; i + 1 < probe->body_end; i++)
+		if (is(l, i, "histogram") && is(l, i + 1, "("))
+			return true;
+	return false;
+}
+
+/* As recorded calls have it. */
+static void put_name(const struct reading *r, unsigned int n, struct buf *b)
+{
+	struct buf name = { 0 };
+
+	buf_printf(&name, "%s%s", r->part->prefixed ? "virtual_" : "",
+		   r->ev.name);
+	buf_printf(b, "__sw_e%u = ", n);
+	buf_stap_string(b, name.s);
+	buf_puts(b, "; ");
+	free(name.s);
+}
+
 int readings_put(struct lowering *l, const struct probe *probe,
 		 const struct point *p, unsigned int n, struct buf *b)
 {
-	bool of_process = is(l, p->begin, "process");
+	const bool of_process = is(l, p->begin, "process");
+	const bool named = readings_asked(l, probe);
 	struct reading r;
 	size_t k;
 
@@ -159,6 +186,8 @@ int readings_put(struct lowering *l, const struct probe *probe,
 		    body_names(l, probe, r.ev.name) &&
 		    !is_global(l, r.ev.name))
 			buf_printf(b, "%s = __sw_p%u; ", r.ev.name, n);
+		if (named)
+			put_name(&r, n, b);
 		buf_printf(&l->explain, "\t$pmu[%u]: %s, ", n, r.ev.name);
 		buf_puts(&l->explain, part->prefixed ? "the thread's" : "the CPU's");
 		if (part->kind == PART_ELAPSED)
