@@ -88,7 +88,7 @@ static const struct {
 		},
 	}, {
 		"latency", "[options] FUNCTION... [-- COMMAND [ARGS]]",
-		"Record how long each call of functions of the kernel takes, and what it counts.",
+		"Record how long each call of functions, of the kernel or of programs, takes, and what it counts.",
 		(const struct line []) {
 			{ "-e EVENTS", "count events, with commas between them" },
 			{ "-p PID", "record for a process that runs, and what it makes" },
