@@ -25,6 +25,7 @@ enum ppa_file {
 	PPA_FILE_THREAD = 1,	/* rawppa */
 	PPA_FILE_SYSTEM,	/* rawsysppa */
 	PPA_FILE_THREADS,	/* rawthreads */
+	PPA_FILE_SYSCALLS,	/* rawsyscalls */
 };
 
 struct ppa_header {
@@ -48,9 +49,11 @@ struct ppa_header {
 	uint32_t latency_offset;	/* 0: flag 1 is off */
 	uint32_t nr_buckets;
 	uint32_t flags;		/* PPA_ON, ...; of rawsysppa: the global ones */
-	/* of rawthreads: */
+	/* of rawthreads and rawsyscalls: */
 	uint32_t parts_offset;	/* in a record; 0: it has none */
 	uint32_t nr_parts;
+	/* of rawsyscalls: */
+	uint64_t lost;		/* calls that are in no record */
 };
 
 /* The three flags of ppactl. */
@@ -184,5 +187,34 @@ struct ppa_thread {
 	uint64_t gone;
 	uint64_t gone_parts[PPA_NR_PARTS];
 };
+
+/*
+ * How long calls took: four buckets for each power of two, of the ticks and 2 to the
+ * power of PPA_CALL_POWER, so that there is none below.  The last that is used has all
+ * that are longer.
+ */
+#define PPA_CALL_POWER 6
+#define PPA_NR_CALL_BUCKETS 148
+
+/* Calls that have no number of this machine's: 32-bit programs', and what is none. */
+#define PPA_CALL_OTHER 0xffffffff
+
+/*
+ * A record of rawsyscalls: one for each number that was called.  As many calls have
+ * returned as there are in the buckets.  The header's latency_offset is that of the
+ * buckets, nr_values that of the values before them.
+ */
+struct ppa_syscall {
+	uint32_t nr;
+	uint32_t zero;
+	uint64_t unreturned;	/* the thread ended within it */
+	uint64_t errors;	/* returned one */
+	uint64_t longest;	/* from the call to its return, ticks */
+	uint64_t buckets[PPA_NR_CALL_BUCKETS];
+	/* what its time went to, up to the last change of a part */
+	uint64_t parts[PPA_NR_PARTS];
+};
+
+#define PPA_NR_CALL_VALUES 3
 
 #endif

@@ -5,7 +5,7 @@
  *
  * Who may run what, against whom:
  *
- *   ppa_on_sys_*()		processes, preemption on or off
+ *   ppa_on_sys_*(), ppa_on_counted_*()	processes, preemption on or off
  *   ppa_on_irq_*(), ...	around interrupts and softirqs
  *   the others			on this CPU, which stays; an interrupt or an NMI
  *				may come at any point
@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "ppa/state.h"
+#include "ppa/syscalls.h"
 #include <linux/preempt.h>
 
 /* Around a change, on this CPU.  The count of those under way is in the low bits,
@@ -93,10 +94,13 @@ static __always_inline u64 ppa_charge(unsigned int state)
 	ppa_add(state, d);
 	if (ppa_is_softirq(state))
 		ppa_add(PPA_V_SOFT, d);
+	if (unlikely(this_cpu_read(ppa_cpus.calls)))
+		ppa_call_charge(state, d);
 	return now;
 }
 
-static void ppa_on_sys_enter(void *data, struct pt_regs *regs, long id)
+/* With or without a look at what is called. */
+static __always_inline void ppa_sys_enter(long id, bool counted)
 {
 	u64 now;
 
@@ -104,6 +108,10 @@ static void ppa_on_sys_enter(void *data, struct pt_regs *regs, long id)
 	if (likely(this_cpu_read(ppa_cpus.state) <= PPA_V_SYSTEM)) {
 		ppa_begin();
 		ppa_add(this_cpu_read(ppa_cpus.state), ppa_take(&now));
+		if (counted) {
+			ppa_call_begins(id);
+			this_cpu_write(ppa_cpus.called, now);
+		}
 		this_cpu_write(ppa_cpus.state, PPA_V_SYSTEM);
 		ppa_add(PPA_V_SYSCALLS, 1);
 		ppa_done();
@@ -111,18 +119,41 @@ static void ppa_on_sys_enter(void *data, struct pt_regs *regs, long id)
 	preempt_enable_notrace();
 }
 
-static void ppa_on_sys_exit(void *data, struct pt_regs *regs, long ret)
+static __always_inline void ppa_sys_exit(long ret, bool counted)
 {
-	u64 now;
+	u64 now, d;
 
 	preempt_disable_notrace();
 	if (likely(this_cpu_read(ppa_cpus.state) == PPA_V_SYSTEM)) {
 		ppa_begin();
-		ppa_add(PPA_V_SYSTEM, ppa_take(&now));
+		d = ppa_take(&now);
+		ppa_add(PPA_V_SYSTEM, d);
+		if (counted)
+			ppa_call_returns(now, d, ret);
 		this_cpu_write(ppa_cpus.state, PPA_V_USER);
 		ppa_done();
 	}
 	preempt_enable_notrace();
+}
+
+static void ppa_on_sys_enter(void *data, struct pt_regs *regs, long id)
+{
+	ppa_sys_enter(id, false);
+}
+
+static void ppa_on_sys_exit(void *data, struct pt_regs *regs, long ret)
+{
+	ppa_sys_exit(ret, false);
+}
+
+static void ppa_on_counted_enter(void *data, struct pt_regs *regs, long id)
+{
+	ppa_sys_enter(id, true);
+}
+
+static void ppa_on_counted_exit(void *data, struct pt_regs *regs, long ret)
+{
+	ppa_sys_exit(ret, true);
 }
 
 static void ppa_enter(unsigned int state, unsigned int count)

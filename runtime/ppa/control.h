@@ -53,7 +53,26 @@ static void __maybe_unused ppa_check_callbacks(void)
 	check_trace_callback_type_softirq_exit(ppa_on_softirq_exit);
 	check_trace_callback_type_sys_enter(ppa_on_sys_enter);
 	check_trace_callback_type_sys_exit(ppa_on_sys_exit);
+	check_trace_callback_type_sys_enter(ppa_on_counted_enter);
+	check_trace_callback_type_sys_exit(ppa_on_counted_exit);
 	check_trace_callback_type_signal_deliver(ppa_on_signal);
+}
+
+/* Before any is hooked: those that look at what is called, or those that do not. */
+static void ppa_hooks_choose(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(ppa_hooks); i++) {
+		struct sw_hook *h = &ppa_hooks[i];
+
+		if (!strcmp(h->name, "sys_enter"))
+			h->callback = ppa.calls ? ppa_on_counted_enter
+						: ppa_on_sys_enter;
+		else if (!strcmp(h->name, "sys_exit"))
+			h->callback = ppa.calls ? ppa_on_counted_exit
+						: ppa_on_sys_exit;
+	}
 }
 
 static bool ppa_has_hook(const char *name)
@@ -155,6 +174,7 @@ static void ppa_sync(void *first)
 	if (changed || has_slices)
 		ppa_sync_run(c, r);
 	if (changed) {
+		WRITE_ONCE(c->call, PPA_CALL_NONE);
 		WRITE_ONCE(c->rec, r);
 		/* with smp_load_acquire() in ppa_woken(): who sees ON sees who
 		 * runs here */

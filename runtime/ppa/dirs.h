@@ -12,6 +12,7 @@
 #define STAPWATCH_PPA_DIRS_H
 
 #include "ppa/proc.h"
+#include "ppa/proc_syscalls.h"
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
@@ -142,7 +143,10 @@ static int ppa_files_start(struct sw_access access)
 	    !ppa_file_make("ppa", ppa_files.dir, &ppa_control_ops, NULL) ||
 	    !ppa_file_make("rawsysppa", ppa_files.dir, &ppa_system_ops, NULL) ||
 	    !ppa_file_make("rawthreads", ppa_files.dir, &ppa_threads_ops,
-			   NULL)) {
+			   NULL) ||
+	    (ppa.calls &&
+	     !ppa_file_make("rawsyscalls", ppa_files.dir, &ppa_syscalls_ops,
+			    NULL))) {
 		_stp_error("stapwatch: cannot make ppa's files in /proc\n");
 		return -ENOMEM;
 	}

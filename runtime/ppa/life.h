@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "ppa/state.h"
+#include "ppa/syscalls.h"
 
 /* Its last switch is over. */
 #define PPA_PART_OVER PPA_NR_PARTS
@@ -36,6 +37,8 @@ static __always_inline u64 ppa_life_add(struct ppa_rec *r, u8 part, u64 now)
 	r->at = now;
 	if (part < PPA_NR_PARTS)
 		r->parts[part] += d;
+	if (unlikely(r->call != PPA_CALL_NONE) && part < PPA_NR_PARTS)
+		ppa_call_add(r->call, part, d);
 	return d;
 }
 

@@ -226,6 +226,9 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 			slice.part |= PPA_PART_UNKNOWN;
 	}
 
+	if (c->calls)
+		ppa_call_out(c, out, c->state, prev_state & TASK_DEAD);
+
 	c->moment = PPA_WAIT_NONE;
 	WRITE_ONCE(c->rec, in);
 	WRITE_ONCE(c->task, next);
@@ -247,6 +250,8 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 		ppa_rec_change(in);
 		wait = READ_ONCE(in->wait);
 		ready = ppa_life_in(in, wait, now);
+		if (c->calls)
+			ppa_call_in(c, in, c->on);
 		if (c->on && wait)
 			ppa_waited(c, in, wait, now);
 		WRITE_ONCE(in->cpu, smp_processor_id());

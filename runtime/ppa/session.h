@@ -87,6 +87,7 @@ static void ppa_end(void)
 	ppa.table.slots = NULL;
 	vfree(ppa.recs);
 	ppa.recs = NULL;
+	ppa_calls_free();
 	atomic_set(&ppa.table.refused, 0);
 	atomic_long_set(&ppa.unread, 0);
 	atomic_long_set(&ppa.set_back, 0);
@@ -158,6 +159,11 @@ static int ppa_begin_all(int max, struct sw_access access)
 			   max);
 		return rc;
 	}
+	rc = ppa.calls ? ppa_calls_alloc() : 0;
+	if (rc) {
+		_stp_error("stapwatch: no memory to count system calls by number; leave out -G ppa_syscalls=1\n");
+		return rc;
+	}
 	rc = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "stapwatch:ppa",
 				       ppa_cpu_prepare, ppa_cpu_dead);
 	if (rc < 0) {
@@ -167,6 +173,7 @@ static int ppa_begin_all(int max, struct sw_access access)
 	}
 	ppa.hotplug = rc;
 	sw_suspend_follow(SW_SUSPEND_PPA);
+	ppa_hooks_choose();
 	sw_hooks_find(ppa_hooks, ARRAY_SIZE(ppa_hooks));
 	rc = ppa_hooks_set(ppa.flags & PPA_ON);
 	if (rc)
@@ -182,14 +189,15 @@ static int ppa_begin_all(int max, struct sw_access access)
  * @threads: how many there may be at once
  * @scale: CPUs to an array, as it is kept; 0: as few as 32 arrays allow
  * @flags: PPA_ON, ...
+ * @calls: whether they are counted by number
  * @access: who may read the files
  * @guru: programs may be changed
  *
  * Context: sleepable; see contexts.h.
  * Return: 0, or an errno after a message; ppa_end() is called in any case.
  */
-static int ppa_start(s64 threads, s64 scale, s64 flags, struct sw_access access,
-		     bool guru)
+static int ppa_start(s64 threads, s64 scale, s64 flags, s64 calls,
+		     struct sw_access access, bool guru)
 {
 	int rc;
 
@@ -212,6 +220,12 @@ static int ppa_start(s64 threads, s64 scale, s64 flags, struct sw_access access,
 			   flags);
 		return -EINVAL;
 	}
+	if (calls < 0 || calls > 1) {
+		_stp_error("stapwatch: ppa_syscalls=%lld: it must be 0 or 1\n",
+			   calls);
+		return -EINVAL;
+	}
+	ppa.calls = calls;
 	ppa.guru = guru;
 	ppa.hz = sw_tsc_hz();
 	if (!ppa.hz) {

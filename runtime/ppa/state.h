@@ -16,6 +16,7 @@
  * This header has what CPUs and threads have, and the one state of it all; each
  * of those that follow has one part, and builds on those before:
  *
+ *   syscalls.h	system calls by number, where that is asked for
  *   charge.h	what a CPU is in; system calls, interrupts, softirqs
  *   life.h	what a thread's life went to, on CPUs and off them
  *   slice.h	what a timeline is told of switches
@@ -26,6 +27,7 @@
  *   expire.h	timers that expire by precise time
  *   control.h	what is accounted for, for whom
  *   proc.h	what the files say
+ *   proc_syscalls.h	... of system calls
  *   dirs.h	their directories, which come and go with threads
  *   session.h	from module init to module exit
  *   timeline.h	slices and what threads stand at, into the trace
@@ -127,6 +129,8 @@ struct ppa_rec {
 	u8 part;			/* what it goes to since */
 	const void *lock;		/* that it waits for */
 	u32 waker;			/* of its last wake-up, as slices have it */
+	u64 call;			/* that it is within; see syscalls.h */
+	u64 called;			/* since when */
 	u64 parts[PPA_NR_PARTS];
 	u64 waits[PPA_NR_PARTS];
 	u64 longest[PPA_NR_PARTS];
@@ -164,6 +168,11 @@ struct ppa_cpu {
 	pid_t left_tid;
 	u64 waited;
 	u8 stack[PPA_DEPTH];
+	/* see syscalls.h: */
+	char *calls;		/* its table; NULL: they are not counted */
+	u64 called;		/* when its thread called */
+	u64 calls_lost;
+	u64 call;		/* what: an offset in the table */
 };
 
 static DEFINE_PER_CPU_ALIGNED(struct ppa_cpu, ppa_cpus);
@@ -185,6 +194,7 @@ static struct {
 	bool guru;			/* flag 2 may be set */
 	bool expiring;			/* it is */
 	bool knows_switches;		/* sees the scheduler's ends */
+	bool calls;			/* are counted by number */
 	int hotplug;
 	u64 hz;
 	u64 bounds[PPA_NR_BUCKETS - 1];

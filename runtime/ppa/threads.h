@@ -99,6 +99,7 @@ ppa_rec_begin(struct ppa_rec *r, struct task_struct *task, u8 flags, u32 scale)
 	r->tgid = task->tgid;
 	r->started = task->start_time;
 	r->part = PPA_PART_UNKNOWN;
+	r->call = PPA_CALL_NONE;
 	r->alive = sw_tsc();
 	r->at = r->alive;
 	ppa_rec_changed(r);

@@ -62,6 +62,7 @@ static const struct {
 			{ "--sort KEY", "by cpu, system, syscalls, latency or switches" },
 			{ "--by KEY", "a row for each thread, process, cgroup or cpu" },
 			{ "--irqs", "interrupts and softirqs of each CPU, by kind" },
+			{ "--syscalls", "system calls of all threads, by number" },
 			{ "--why", "what threads waited for, and what took their time" },
 			{ "--json", "print each interval as a JSON object" },
 			{ "-h, --help", "print this" },

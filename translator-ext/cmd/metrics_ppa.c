@@ -43,7 +43,7 @@ static char *find(char *const *maps, int nr)
 	int i;
 
 	if (!nr)
-		return ppa_files_any();
+		return ppa_files_any(false);
 	for (i = 0; i < nr && !dir; i++) {
 		map = maps_path(maps[i]);
 		dir = beside(map);

@@ -25,6 +25,7 @@
 #include "cmd/ppa_irqs.h"
 #include "cmd/ppa_json.h"
 #include "cmd/ppa_session.h"
+#include "cmd/ppa_syscalls.h"
 #include "cmd/ppa_table.h"
 #include "cmd/ppa_why.h"
 #include "cmd/words.h"
@@ -56,6 +57,7 @@ struct ppa {
 	enum ppa_by by;
 	bool why;
 	bool irqs;
+	bool syscalls;
 	bool json;
 
 	char *dir;
@@ -86,7 +88,9 @@ static int write_out(struct ppa *p)
 static int take(struct ppa *p)
 {
 	struct buf why = { 0 };
-	bool ok = ppa_snapshot_read(p->dir, &p->in.now, &why);
+	bool ok = p->syscalls ?
+			  ppa_snapshot_syscalls(p->dir, &p->in.now, &why) :
+			  ppa_snapshot_read(p->dir, &p->in.now, &why);
 
 	/* a session of our own ends by the same Ctrl-C */
 	if (!ok && !stopped)
@@ -111,6 +115,16 @@ static void put_irqs(struct ppa *p, bool first)
 	ppa_irqs_table(&p->in, &p->out);
 }
 
+static void put_syscalls(struct ppa *p, bool first)
+{
+	if (p->json) {
+		ppa_syscalls_json(&p->in, &p->out);
+		return;
+	}
+	put_apart(p, first);
+	ppa_syscalls_table(&p->in, &p->out);
+}
+
 static void put(struct ppa *p, bool first)
 {
 	const bool why = p->why || p->by == PPA_PROCESSES ||
@@ -118,6 +132,10 @@ static void put(struct ppa *p, bool first)
 
 	if (p->irqs) {
 		put_irqs(p, first);
+		return;
+	}
+	if (p->syscalls) {
+		put_syscalls(p, first);
 		return;
 	}
 	if (p->json) {
@@ -175,7 +193,7 @@ static int run(struct ppa *p)
 
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
-	p->dir = ppa_session_begin(p->named, &stopped);
+	p->dir = ppa_session_begin(p->named, p->syscalls, &stopped);
 	if (!p->dir)
 		return stopped ? 0 : 1;
 	p->terminal = !p->json && isatty(STDOUT_FILENO);
@@ -192,7 +210,7 @@ static int run(struct ppa *p)
 
 /* ---- the command */
 
-#define USAGE "there are [-p] PID or -a, -i SECS, -n COUNT, --sort cpu|system|syscalls|latency|switches, --by thread|process|cgroup|cpu, --why, --irqs and --json"
+#define USAGE "there are [-p] PID or -a, -i SECS, -n COUNT, --sort cpu|system|syscalls|latency|switches, --by thread|process|cgroup|cpu, --why, --irqs, --syscalls and --json"
 
 static int say(const char *what, const char *value)
 {
@@ -260,6 +278,7 @@ static int read_options(struct ppa *p, int argc, char **argv)
 		{ "by", required_argument, NULL, 'b' },
 		{ "why", no_argument, NULL, 'w' },
 		{ "irqs", no_argument, NULL, 'q' },
+		{ "syscalls", no_argument, NULL, 'c' },
 		{ "json", no_argument, NULL, 'j' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -288,6 +307,8 @@ static int read_options(struct ppa *p, int argc, char **argv)
 			p->why = true;
 		else if (c == 'q')
 			p->irqs = true;
+		else if (c == 'c')
+			p->syscalls = true;
 		else if (c == 'j')
 			p->json = true;
 		else
@@ -310,6 +331,10 @@ static int read_options(struct ppa *p, int argc, char **argv)
 	if (p->irqs && (p->by != PPA_THREADS || p->why || p->pid))
 		return say("--irqs is of CPUs; it excludes --by, --why and -p",
 			   "--irqs");
+	if (p->syscalls && (p->by != PPA_THREADS || p->why || p->pid ||
+			    p->irqs))
+		return say("--syscalls is of all threads; it excludes --by, --why, --irqs and -p",
+			   "--syscalls");
 	if (p->by == PPA_CGROUPS && p->pid)
 		return say("--by cgroup excludes -p", "cgroup");
 	if (argc - optind > 1)

@@ -159,6 +159,70 @@ bool ppa_parse_threads(const char *data, size_t len, struct ppa_snapshot *s,
 	return true;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const struct ppa_syscall *x = a, *y = b;
+
+	return (x->nr > y->nr) - (x->nr < y->nr);
+}
+
+static bool calls_fit(const struct ppa_header *h)
+{
+	const uint32_t buckets = h->latency_offset, parts = h->parts_offset;
+
+	return buckets % 8 == 0 && parts % 8 == 0 &&
+	       buckets >= offsetof(struct ppa_syscall, buckets) &&
+	       parts >= buckets && parts <= h->stride && h->nr_parts &&
+	       h->nr_buckets && h->nr_buckets <= (parts - buckets) / 8 &&
+	       h->nr_parts <= (h->stride - parts) / 8;
+}
+
+static void take_call(const char *from, const struct ppa_header *h,
+		      struct ppa_syscall *call)
+{
+	const char *at = from + h->latency_offset;
+	uint64_t v;
+	uint32_t i;
+
+	*call = (struct ppa_syscall) { 0 };
+	memcpy(call, from, offsetof(struct ppa_syscall, buckets));
+	for (i = 0; i < h->nr_buckets; i++) {
+		memcpy(&v, at + i * sizeof(v), sizeof(v));
+		call->buckets[i < PPA_NR_CALL_BUCKETS ? i :
+			      PPA_NR_CALL_BUCKETS - 1] += v;
+	}
+	take_parts(from + h->parts_offset, h->nr_parts, call->parts, true);
+}
+
+bool ppa_parse_syscalls(const char *data, size_t len, struct ppa_snapshot *s,
+			struct buf *why)
+{
+	struct ppa_header h;
+	size_t i;
+
+	if (!check_header(data, len, PPA_FILE_SYSCALLS,
+			  offsetof(struct ppa_syscall, buckets),
+			  PPA_NR_CALL_VALUES, &h, why))
+		return false;
+	if (!calls_fit(&h)) {
+		buf_puts(why, "its header makes no sense");
+		return false;
+	}
+	if ((len - h.offset) % h.stride) {
+		buf_puts(why, "it ends within a system call");
+		return false;
+	}
+	s->hz = h.tick_hz;
+	s->now = h.now;
+	s->calls_lost = h.lost;
+	s->nr_calls = (len - h.offset) / h.stride;
+	s->calls = xmalloc((s->nr_calls + 1) * sizeof(*s->calls));
+	for (i = 0; i < s->nr_calls; i++)
+		take_call(data + h.offset + i * h.stride, &h, &s->calls[i]);
+	qsort(s->calls, s->nr_calls, sizeof(*s->calls), by_number);
+	return true;
+}
+
 static bool read_all(const char *path, struct buf *data)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -205,12 +269,14 @@ read_file(const char *dir, const char *name, struct ppa_snapshot *s,
 	return ok;
 }
 
-char *ppa_files_any(void)
+char *ppa_files_any(bool syscalls)
 {
 	char *dir = NULL;
 	glob_t found;
 
-	if (glob("/proc/systemtap/*/ppa/rawthreads", 0, NULL, &found))
+	if (glob(syscalls ? "/proc/systemtap/*/ppa/rawsyscalls"
+			  : "/proc/systemtap/*/ppa/rawthreads",
+		 0, NULL, &found))
 		return NULL;
 	dir = xstrdup(found.gl_pathv[0]);
 	*strrchr(dir, '/') = '\0';
@@ -229,10 +295,21 @@ bool ppa_snapshot_read(const char *dir, struct ppa_snapshot *s,
 	return false;
 }
 
+bool ppa_snapshot_syscalls(const char *dir, struct ppa_snapshot *s,
+			   struct buf *why)
+{
+	*s = (struct ppa_snapshot) { 0 };
+	if (read_file(dir, "rawsyscalls", s, ppa_parse_syscalls, why))
+		return true;
+	ppa_snapshot_free(s);
+	return false;
+}
+
 void ppa_snapshot_free(struct ppa_snapshot *s)
 {
 	free(s->cpus);
 	free(s->threads);
+	free(s->calls);
 	*s = (struct ppa_snapshot) { 0 };
 }
 

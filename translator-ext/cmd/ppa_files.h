@@ -24,6 +24,9 @@ struct ppa_snapshot {
 	size_t nr_cpus;
 	struct ppa_thread *threads;	/* in the order of ppa_by_identity() */
 	size_t nr_threads;
+	struct ppa_syscall *calls;	/* in the order of their numbers */
+	size_t nr_calls;
+	uint64_t calls_lost;
 };
 
 /** ppa_parse_system - what a rawsysppa is; false after what is wrong in WHY */
@@ -34,8 +37,19 @@ bool ppa_parse_system(const char *data, size_t len, struct ppa_snapshot *s,
 bool ppa_parse_threads(const char *data, size_t len, struct ppa_snapshot *s,
 		       struct buf *why);
 
-/** ppa_files_any - the directory of any module that has them, to be freed; or NULL */
-char *ppa_files_any(void);
+/**
+ * ppa_files_any - the directory of any module that has them, to be freed; or NULL
+ * @syscalls: rawsyscalls among them
+ */
+char *ppa_files_any(bool syscalls);
+
+/** ppa_parse_syscalls - what a rawsyscalls is; the same */
+bool ppa_parse_syscalls(const char *data, size_t len, struct ppa_snapshot *s,
+			struct buf *why);
+
+/** ppa_snapshot_syscalls - the file of system calls; as ppa_snapshot_read() */
+bool ppa_snapshot_syscalls(const char *dir, struct ppa_snapshot *s,
+			   struct buf *why);
 
 /**
  * ppa_snapshot_read - both files of a directory

@@ -41,9 +41,8 @@ static void put_name(struct buf *out, const char *comm)
 	free(name);
 }
 
-/* The parts sum to the life, in nanoseconds as they do in ticks. */
-static void put_life(const struct ppa_interval *p, const uint64_t *parts,
-		     uint64_t life, struct buf *out)
+void ppa_json_life(const struct ppa_interval *p, const uint64_t *parts,
+		   uint64_t life, struct buf *out)
 {
 	uint64_t ns[PPA_NR_PARTS];
 	unsigned int i;
@@ -113,7 +112,7 @@ static void put_processes(const struct ppa_interval *p, uint64_t pid,
 			   all[i].pid);
 		put_name(out, all[i].comm);
 		buf_printf(out, ",\"threads\":%zu", all[i].threads);
-		put_life(p, all[i].parts, all[i].life, out);
+		ppa_json_life(p, all[i].parts, all[i].life, out);
 		buf_puts(out, "}");
 	}
 	buf_puts(out, "]");
@@ -131,7 +130,7 @@ static void put_cgroups(const struct ppa_interval *p, struct buf *out)
 		json_string(out, all[i].path);
 		buf_printf(out, ",\"processes\":%zu,\"threads\":%zu",
 			   all[i].processes, all[i].threads);
-		put_life(p, all[i].parts, all[i].life, out);
+		ppa_json_life(p, all[i].parts, all[i].life, out);
 		buf_puts(out, "}");
 	}
 	buf_puts(out, "]");
@@ -177,7 +176,7 @@ static void put_threads(const struct ppa_interval *p, struct buf *out)
 			buf_printf(out, "%s%" PRIu64, k ? "," : "",
 				   (uint64_t)t->latency[k]);
 		buf_puts(out, "]");
-		put_life(p, t->parts, t->life, out);
+		ppa_json_life(p, t->parts, t->life, out);
 		put_waits(t, out);
 		buf_puts(out, "}");
 	}

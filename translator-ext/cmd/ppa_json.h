@@ -12,4 +12,12 @@
 void ppa_json(const struct ppa_interval *p, enum ppa_by by, uint64_t pid,
 	      struct buf *out);
 
+/**
+ * ppa_json_life - the members of a row's life and parts, behind others
+ *
+ * The parts sum to the life, in nanoseconds as they do in ticks.
+ */
+void ppa_json_life(const struct ppa_interval *p, const uint64_t *parts,
+		   uint64_t life, struct buf *out);
+
 #endif

@@ -32,7 +32,7 @@ static char *dir_of(const char *module)
 	return buf_take(&path);
 }
 
-static void become_stap(char *path, const char *module)
+static void become_stap(char *path, const char *module, bool syscalls)
 {
 	const char *tapsets = tapsets_option();
 	char *argv[16];
@@ -47,6 +47,10 @@ static void become_stap(char *path, const char *module)
 	}
 	argv[n++] = "-m";
 	argv[n++] = (char *)module;
+	if (syscalls) {
+		argv[n++] = "-G";
+		argv[n++] = "ppa_syscalls=1";
+	}
 	argv[n++] = "-e";
 	argv[n++] = "probe begin { if (ppa_cpu_elapsed_us(0) < -1) exit() }";
 	argv[n] = NULL;
@@ -78,7 +82,7 @@ static bool wait_for(const char *dir, const volatile sig_atomic_t *stopped)
 	return there;
 }
 
-static char *start_own(const volatile sig_atomic_t *stopped)
+static char *start_own(bool syscalls, const volatile sig_atomic_t *stopped)
 {
 	struct sigaction plain = { .sa_handler = SIG_DFL };
 	char *path = find_our_stap(), *dir;
@@ -93,7 +97,7 @@ static char *start_own(const volatile sig_atomic_t *stopped)
 	fflush(NULL);
 	child = fork();
 	if (!child)
-		become_stap(path, module);
+		become_stap(path, module, syscalls);
 	free(path);
 	if (child > 0 && wait_for(dir, stopped))
 		return dir;
@@ -104,15 +108,15 @@ static char *start_own(const volatile sig_atomic_t *stopped)
 	return NULL;
 }
 
-char *ppa_session_begin(const char *named,
+char *ppa_session_begin(const char *named, bool syscalls,
 			const volatile sig_atomic_t *stopped)
 {
 	char *dir;
 
 	if (named)
 		return strchr(named, '/') ? xstrdup(named) : dir_of(named);
-	dir = ppa_files_any();
-	return dir ? dir : start_own(stopped);
+	dir = ppa_files_any(syscalls);
+	return dir ? dir : start_own(syscalls, stopped);
 }
 
 void ppa_session_end(void)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "ppa/abi.h"
@@ -18,6 +19,25 @@
 #define MS 1000000ULL		/* in ticks, of which there are 10^9 a second */
 
 static const char *dir, *fault = "";
+
+static void pipe_at(const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	if (mkfifo(path, 0600))
+		err(1, "%s", path);
+}
+
+/* From here on whoever opens NAME gets the pipe NEXT, if there is one. */
+static void turn(const char *name, const char *next)
+{
+	char from[256], to[256];
+
+	snprintf(from, sizeof(from), "%s/%s", dir, next);
+	snprintf(to, sizeof(to), "%s/%s", dir, name);
+	rename(from, to);
+}
 
 static void put(const char *name, const void *header, const void *data,
 		size_t len)
@@ -33,6 +53,9 @@ static void put(const char *name, const void *header, const void *data,
 			sizeof(struct ppa_header) ||
 	    write(fd, data, len) != (ssize_t)len)
 		err(1, "write");
+	/* of one file alone: the next look's shall not stand behind it */
+	if (!strcmp(name, "rawsyscalls"))
+		turn(name, "next");
 	close(fd);
 }
 
@@ -158,6 +181,65 @@ static void lives_file(int look)
 	put("rawthreads", &h, data, to - data);
 }
 
+/* Of a later version: a bucket and a part more than are known. */
+struct called {
+	uint32_t nr, zero;
+	uint64_t values[PPA_NR_CALL_VALUES];
+	uint64_t buckets[PPA_NR_CALL_BUCKETS + 1];
+	uint64_t parts[PPA_NR_PARTS + 1];
+};
+
+/* The bucket of so many ticks. */
+static unsigned int bucket(uint64_t ticks)
+{
+	const unsigned int power = 63 - __builtin_clzll(ticks += 64);
+
+	return (power - PPA_CALL_POWER) * 4 + ((ticks >> (power - 2)) & 3);
+}
+
+/* Calls, not in the order of their numbers: one that fails at times, one that takes
+ * long, one of no name, those of no number, and exit(), from which none comes back. */
+static void syscalls_file(int look)
+{
+	struct ppa_header h = header(PPA_FILE_SYSCALLS, look);
+	struct called c[5] = {
+		{ .nr = SYS_getppid, .values = { 0, 1 + look * 20, MS } },
+		{ .nr = SYS_nanosleep, .values = { 0, 0, 400 * MS } },
+		{ .nr = 4711, .values = { 0, 0, 5 } },
+		{ .nr = PPA_CALL_OTHER, .values = { 0, 0, 3 * MS } },
+		{ .nr = SYS_exit, .values = { look * 3 } },
+	};
+	const size_t len = (3 + 2 * look) * sizeof(c[0]);
+
+	c[0].buckets[bucket(1000)] = 7 + look * 900;
+	c[0].buckets[bucket(MS)] = look * 100;
+	c[0].parts[PPA_PART_SYSTEM] = look * 50 * MS;
+	c[0].parts[PPA_PART_INT] = look * 25 * MS;
+	c[1].buckets[bucket(400 * MS)] = 1 + look * 2;
+	c[1].parts[PPA_PART_SLEEP] = look * 790 * MS;
+	c[1].parts[PPA_PART_WOKEN] = look * 10 * MS;
+	c[2].buckets[0] = look;
+	c[2].parts[PPA_PART_SYSTEM] = look * 5;
+	c[3].buckets[PPA_NR_CALL_BUCKETS] = look;
+	c[3].parts[PPA_NR_PARTS] = look * 3 * MS;
+	h.stride = sizeof(c[0]);
+	h.nr_values = PPA_NR_CALL_VALUES;
+	h.latency_offset = offsetof(struct called, buckets);
+	h.nr_buckets = PPA_NR_CALL_BUCKETS + 1;
+	h.parts_offset = offsetof(struct called, parts);
+	h.nr_parts = PPA_NR_PARTS + 1;
+	h.lost = look * 77;
+	if (look && !strcmp(fault, "calls_short"))
+		h.stride += 8;
+	else if (look && !strcmp(fault, "calls_at"))
+		h.parts_offset = h.latency_offset - 8;
+	else if (look && !strcmp(fault, "calls_buckets"))
+		h.nr_buckets += 30;
+	else if (look && !strcmp(fault, "calls_parts"))
+		h.nr_parts = 1 << 31;
+	put("rawsyscalls", &h, c, len);
+}
+
 static bool of_lives(void)
 {
 	return !strcmp(fault, "lives") || !strcmp(fault, "later") ||
@@ -224,7 +306,6 @@ static void threads_file(int look)
 
 int main(int argc, char **argv)
 {
-	char path[256];
 	int look;
 
 	if (argc < 2)
@@ -232,13 +313,15 @@ int main(int argc, char **argv)
 	dir = argv[1];
 	if (argc > 2)
 		fault = argv[2];
-	snprintf(path, sizeof(path), "%s/rawsysppa", dir);
-	if (mkfifo(path, 0600))
-		err(1, "%s", path);
-	snprintf(path, sizeof(path), "%s/rawthreads", dir);
-	if (mkfifo(path, 0600))
-		err(1, "%s", path);
+	pipe_at("rawsysppa");
+	pipe_at("next");
+	pipe_at("rawsyscalls");
+	pipe_at("rawthreads");
 	for (look = 0; look < 2; look++) {
+		if (!strncmp(fault, "calls", 5)) {
+			syscalls_file(look);
+			continue;
+		}
 		system_file(look);
 		if (of_lives())
 			lives_file(look);

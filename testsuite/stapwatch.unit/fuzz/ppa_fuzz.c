@@ -19,6 +19,7 @@
 #include "cmd/ppa_cgroup.h"
 #include "cmd/ppa_irqs.h"
 #include "cmd/ppa_json.h"
+#include "cmd/ppa_syscalls.h"
 #include "cmd/ppa_table.h"
 #include "cmd/ppa_why.h"
 #include "../ensure.h"
@@ -35,8 +36,10 @@ const char *const mutate_words[] = {
 
 #define CPUS 2
 #define THREADS 6
+#define CALLS 4
+#define FILES 3
 
-/* Two looks at two files. */
+/* Two looks at three files. */
 struct look {
 	struct {
 		struct ppa_header h;
@@ -46,7 +49,11 @@ struct look {
 		struct ppa_header h;
 		struct ppa_thread t[THREADS];
 	} threads;
-	size_t system_len, threads_len;
+	struct {
+		struct ppa_header h;
+		struct ppa_syscall c[CALLS];
+	} calls;
+	size_t len[FILES];
 };
 
 static void sound(struct look *l, int nr)
@@ -89,26 +96,52 @@ static void sound(struct look *l, int nr)
 		l->threads.t[i].longest[i] = h.now / 2;
 		l->threads.t[i].gone = l->threads.t[i].gone_parts[0] = nr;
 	}
-	l->system_len = sizeof(l->system);
-	l->threads_len = sizeof(l->threads);
+	l->calls.h = h;
+	l->calls.h.file = PPA_FILE_SYSCALLS;
+	l->calls.h.stride = sizeof(l->calls.c[0]);
+	l->calls.h.nr_values = PPA_NR_CALL_VALUES;
+	l->calls.h.latency_offset = offsetof(struct ppa_syscall, buckets);
+	l->calls.h.nr_buckets = PPA_NR_CALL_BUCKETS;
+	l->calls.h.parts_offset = offsetof(struct ppa_syscall, parts);
+	l->calls.h.nr_parts = PPA_NR_PARTS;
+	l->calls.h.lost = nr;
+	for (i = 0; i < CALLS; i++) {
+		l->calls.c[i].nr = i == 3 ? PPA_CALL_OTHER : (uint32_t)(i * nr);
+		l->calls.c[i].errors = nr * i;
+		l->calls.c[i].longest = h.now;
+		l->calls.c[i].buckets[i * 40] = nr * 3;
+		l->calls.c[i].parts[i] = h.now;
+	}
+	l->len[0] = sizeof(l->system);
+	l->len[1] = sizeof(l->threads);
+	l->len[2] = sizeof(l->calls);
+}
+
+static char *file_at(struct look *l, size_t i)
+{
+	return !i ? (char *)&l->system :
+	       i == 1 ? (char *)&l->threads : (char *)&l->calls;
 }
 
 static void spoil(struct look *l, const uint8_t *fault)
 {
-	const size_t whole = l->system_len + l->threads_len;
-	size_t at = ((fault[0] | fault[1] << 8) * 4UL + fault[3] % 4) % whole;
-	const bool second = at >= l->system_len;
-	char *file = second ? (char *)&l->threads : (char *)&l->system;
-	size_t *len = second ? &l->threads_len : &l->system_len;
+	const size_t whole = l->len[0] + l->len[1] + l->len[2];
+	size_t at = (fault[0] | fault[1] << 8) * 4UL + fault[3] % 4, i = 0, rest;
+	char *file;
 
-	if (second)
-		at -= l->system_len;
+	if (!whole)
+		return;
+	at %= whole;
+	while (at >= l->len[i])
+		at -= l->len[i++];
+	file = file_at(l, i);
+	rest = l->len[i] - at;
 	switch (fault[2] % 4) {
 	case 0:
-		*len = at;
+		l->len[i] = at;
 		break;
 	case 1:
-		memset(file + at, fault[3], *len - at < 8 ? *len - at : 8);
+		memset(file + at, fault[3], rest < 8 ? rest : 8);
 		break;
 	case 2:
 		file[at] ^= fault[3];
@@ -130,15 +163,19 @@ static void *exact(const void *data, size_t len)
 
 static bool read_look(struct look *l, struct ppa_snapshot *s)
 {
-	char *system = exact(&l->system, l->system_len);
-	char *threads = exact(&l->threads, l->threads_len);
+	char *file[FILES];
 	struct buf why = { 0 };
-	bool ok = ppa_parse_system(system, l->system_len, s, &why) &&
-		  ppa_parse_threads(threads, l->threads_len, s, &why);
+	bool ok;
+	size_t i;
 
+	for (i = 0; i < FILES; i++)
+		file[i] = exact(file_at(l, i), l->len[i]);
+	ok = ppa_parse_system(file[0], l->len[0], s, &why) &&
+	     ppa_parse_threads(file[1], l->len[1], s, &why) &&
+	     ppa_parse_syscalls(file[2], l->len[2], s, &why);
 	ensure(ok == !why.len);
-	free(system);
-	free(threads);
+	for (i = 0; i < FILES; i++)
+		free(file[i]);
 	free(why.s);
 	return ok;
 }
@@ -163,9 +200,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	sound(&before, 1);
 	sound(&now, 2);
 	for (i = 0; i + 4 <= size && i < 4 * 16; i += 4)
-		if (before.system_len && before.threads_len && now.system_len &&
-		    now.threads_len)
-			spoil(i % 8 ? &now : &before, data + i);
+		spoil(i % 8 ? &now : &before, data + i);
 	if (read_look(&before, &p.before) && read_look(&now, &p.now)) {
 		ppa_interval_rows(&p, size % 2 ? 10 : 0, size % 5);
 		ppa_table(&p, true, false, size % 3, size % 2, size % 7, &out);
@@ -175,6 +210,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ppa_cgroup_table(&p, &out);
 		ppa_irqs_table(&p, &out);
 		ppa_irqs_json(&p, &out);
+		ppa_syscalls_table(&p, &out);
+		ppa_syscalls_json(&p, &out);
 		is_text(&out);
 		out.len = 0;
 		ppa_json(&p, size % (PPA_CPUS + 1), size % 5 ? 0 : 10, &out);

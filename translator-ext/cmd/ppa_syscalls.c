@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* System calls by number; ppa_syscalls.h says what is wanted of it. */
+#include "cmd/ppa_syscalls.h"
+
+#include <asm/unistd.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/ppa_json.h"
+#include "cmd/ppa_why.h"
+
+/* Of the machine that this is built for, from its <asm/unistd.h>. */
+static const char *const names[] = {
+#include "syscall_names.h"
+};
+
+struct call {
+	struct ppa_syscall of;	/* differences */
+	uint64_t returned;
+	uint64_t life;
+};
+
+static struct buf name_of(const struct call *c)
+{
+	const uint32_t nr = c->of.nr;
+	struct buf name = { 0 };
+
+	if (nr == PPA_CALL_OTHER)
+		buf_puts(&name, "[others]");
+	else if (nr < sizeof(names) / sizeof(*names) && names[nr])
+		buf_puts(&name, names[nr]);
+	else
+		buf_printf(&name, "%" PRIu32, nr);
+	return name;
+}
+
+static uint64_t less(uint64_t now, uint64_t was)
+{
+	return now > was ? now - was : 0;
+}
+
+static struct call
+difference(const struct ppa_syscall *now, const struct ppa_syscall *was)
+{
+	struct call c = { .of = *now };
+	size_t i;
+
+	if (was) {
+		c.of.errors = less(now->errors, was->errors);
+		c.of.unreturned = less(now->unreturned, was->unreturned);
+	}
+	for (i = 0; i < PPA_NR_CALL_BUCKETS; i++) {
+		c.of.buckets[i] = less(now->buckets[i],
+				       was ? was->buckets[i] : 0);
+		c.returned += c.of.buckets[i];
+	}
+	for (i = 0; i < PPA_NR_PARTS; i++) {
+		c.of.parts[i] = less(now->parts[i], was ? was->parts[i] : 0);
+		c.life += c.of.parts[i];
+	}
+	return c;
+}
+
+static int by_life(const void *a, const void *b)
+{
+	const struct call *x = a, *y = b;
+
+	if (x->life != y->life)
+		return x->life < y->life ? 1 : -1;
+	return (x->of.nr > y->of.nr) - (x->of.nr < y->of.nr);
+}
+
+static struct call *calls_of(const struct ppa_interval *p, size_t *nr)
+{
+	struct call *all = xmalloc((p->now.nr_calls + 1) * sizeof(*all));
+	size_t i, old = 0;
+
+	*nr = 0;
+	/* both are in the order of numbers */
+	for (i = 0; i < p->now.nr_calls; i++) {
+		const struct ppa_syscall *was = NULL;
+		const uint32_t number = p->now.calls[i].nr;
+
+		while (old < p->before.nr_calls &&
+		       p->before.calls[old].nr < number)
+			old++;
+		if (old < p->before.nr_calls &&
+		    p->before.calls[old].nr == number)
+			was = &p->before.calls[old];
+		all[*nr] = difference(&p->now.calls[i], was);
+		*nr += all[*nr].returned || all[*nr].life ||
+		       all[*nr].of.unreturned;
+	}
+	qsort(all, *nr, sizeof(*all), by_life);
+	return all;
+}
+
+/* The middle of a bucket, in ticks. */
+static double middle(unsigned int bucket)
+{
+	const unsigned int power = PPA_CALL_POWER + bucket / 4;
+
+	return (4.5 + bucket % 4) * (1ULL << (power - 2)) -
+	       (1 << PPA_CALL_POWER);
+}
+
+/* What so many of a thousand calls are not above; no more than the longest. */
+static double quantile(const struct call *c, unsigned int permille)
+{
+	const double wanted = (double)c->returned * permille / 1000;
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < PPA_NR_CALL_BUCKETS - 1; i++) {
+		sum += c->of.buckets[i];
+		if (sum && sum >= wanted)
+			break;
+	}
+	return middle(i) < c->of.longest ? middle(i) : c->of.longest;
+}
+
+static void put_row(const struct ppa_interval *p, const struct call *c,
+		    struct buf *out)
+{
+	struct buf name = name_of(c);
+
+	buf_printf(out, "%10" PRIu64 " %8" PRIu64, c->returned, c->of.errors);
+	if (c->returned)
+		buf_printf(out, " %10.1f %10.1f",
+			   ppa_us(p, quantile(c, 500)),
+			   ppa_us(p, quantile(c, 990)));
+	else
+		buf_printf(out, " %10s %10s", "-", "-");
+	buf_printf(out, " %12.1f", ppa_us(p, c->of.longest));
+	ppa_put_life(p, c->of.parts, c->life, NULL, name.s, out);
+	free(name.s);
+}
+
+void ppa_syscalls_table(const struct ppa_interval *p, struct buf *out)
+{
+	size_t nr, i;
+	struct call *all = calls_of(p, &nr);
+	const uint64_t lost = less(p->now.calls_lost, p->before.calls_lost);
+
+	buf_printf(out, "%10s %8s %10s %10s %12s %10s %6s %6s  %s\n",
+		   "RETURNED", "ERRORS", "p50us", "p99us", "LONGEST EVER",
+		   "TIMEms", "CPU%", "READY%", "CALL: BLOCKED");
+	for (i = 0; i < nr; i++)
+		put_row(p, &all[i], out);
+	if (lost)
+		buf_printf(out, "%" PRIu64 " calls are left out: their threads had no room in the table\n",
+			   lost);
+	free(all);
+}
+
+static uint64_t quantile_ns(const struct ppa_interval *p,
+			    const struct call *c, unsigned int permille)
+{
+	return c->returned ? ppa_us(p, quantile(c, permille)) * 1000 : 0;
+}
+
+void ppa_syscalls_json(const struct ppa_interval *p, struct buf *out)
+{
+	size_t nr, i;
+	struct call *all = calls_of(p, &nr);
+
+	buf_printf(out, "{\"seconds\":%.6f,\"lost\":%" PRIu64
+		   ",\"syscalls\":[", p->seconds,
+		   less(p->now.calls_lost, p->before.calls_lost));
+	for (i = 0; i < nr; i++) {
+		const struct call *c = &all[i];
+		struct buf name = name_of(c);
+
+		buf_puts(out, i ? ",{\"nr\":" : "{\"nr\":");
+		if (c->of.nr == PPA_CALL_OTHER)
+			buf_puts(out, "null");
+		else
+			buf_printf(out, "%" PRIu32, c->of.nr);
+		buf_printf(out, ",\"name\":\"%s\",\"returned\":%" PRIu64
+			   ",\"errors\":%" PRIu64 ",\"unreturned\":%" PRIu64
+			   ",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64
+			   ",\"longest_ns\":%" PRIu64, name.s, c->returned,
+			   c->of.errors, c->of.unreturned,
+			   quantile_ns(p, c, 500), quantile_ns(p, c, 990),
+			   ppa_ns(c->of.longest, p->now.hz));
+		ppa_json_life(p, c->of.parts, c->life, out);
+		buf_puts(out, "}");
+		free(name.s);
+	}
+	buf_puts(out, "]}\n");
+	free(all);
+}
