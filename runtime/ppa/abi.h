@@ -69,6 +69,16 @@ struct ppa_header {
  */
 #define PPA_ENDED 8
 
+/* What of it went to the `gone' of its process's first thread, as the GONE_NR'th. */
+#define PPA_COUNTED 16
+
+/*
+ * One record, of no number, is the sum of all threads that have ended and whose
+ * records are others' by now.  Its GONE is what to add for the same sum of processes:
+ * theirs that ended before have gone to first threads that are still there.
+ */
+#define PPA_SUM 32
+
 /* An array's values in rawppa, and a record's in rawthreads. */
 enum ppa_thread_value {
 	PPA_SCHEDACCUM,		/* user and system time */
@@ -177,6 +187,9 @@ struct ppa_thread {
 	/* what no other thread of this number has; 0, or beyond the stride:
 	 * not told */
 	uint64_t born;
+	/* 0 where the header's parts_offset is below: not told */
+	uint64_t cgroup;	/* of version 2, its number */
+	uint64_t gone_nr;	/* how many others of the process have ended */
 	/* from here on where the header's parts_offset says; a later version may
 	 * have more of each */
 	uint64_t life;		/* that is accounted for */

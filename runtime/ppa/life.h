@@ -12,7 +12,7 @@
  *
  *   ppa_life_in(), _out()	a switch, the record's owner
  *   ppa_life_sync()		as ppa_sync()
- *   ppa_life_gone()		ppa.records is taken
+ *   ppa_life_gone(), ppa_life_forget()	ppa.records is taken
  */
 #ifndef STAPWATCH_PPA_LIFE_H
 #define STAPWATCH_PPA_LIFE_H
@@ -104,14 +104,45 @@ static void ppa_life_sums(const u64 *sums, u64 *parts)
 }
 
 /* R has ended: what it was stays with its process's first thread, LEAD. */
-static void ppa_life_gone(const struct ppa_rec *r, struct ppa_rec *lead)
+static void ppa_life_gone(struct ppa_rec *r, struct ppa_rec *lead)
 {
 	unsigned int i;
 
+	r->counted = true;
+	r->gone_nr = ++lead->gone_nr;
 	lead->gone_life += r->at - r->alive;
 	for (i = 0; i < PPA_NR_PARTS; i++)
 		lead->gone_parts[i] += r->parts[i];
 	ppa_life_sums(r->sums, lead->gone_parts);
+}
+
+/*
+ * R has ended, and its record is wanted: what it was is one with all that went so.
+ * That of a process is where its first thread's is; so what is there already is taken
+ * off, and may make less than nothing until that goes, too.
+ */
+static void ppa_life_forget(const struct ppa_rec *r)
+{
+	struct ppa_forgotten *f = &ppa.forgotten;
+	u64 life = r->at - r->alive, parts[PPA_NR_PARTS];
+	unsigned int i, a;
+
+	memcpy(parts, r->parts, sizeof(parts));
+	ppa_life_sums(r->sums, parts);
+	f->nr++;
+	f->life += life;
+	f->gone_life += r->counted ? -life : r->gone_life;
+	for (i = 0; i < PPA_NR_PARTS; i++) {
+		f->parts[i] += parts[i];
+		f->gone_parts[i] += r->counted ? -parts[i] : r->gone_parts[i];
+		f->waits[i] += r->waits[i];
+		f->longest[i] = max(f->longest[i], r->longest[i]);
+	}
+	for (i = 0; i < PPA_NR_BUCKETS; i++)
+		f->latency[i] += r->latency[i];
+	for (a = 0; a < ppa.arrays; a++)
+		for (i = 0; i < PPA_NR_SUMS; i++)
+			f->sums[i] += r->sums[a * PPA_NR_SUMS + i];
 }
 
 #endif

@@ -77,9 +77,8 @@ static struct ppa_reading *ppa_file_read(pid_t tid)
 	return got;
 }
 
-/* TO has NR arrays of the values that rawppa has, each of SCALE CPUs. */
-static void
-ppa_to_file(const u64 *sums, u64 (*to)[PPA_NR_THREAD_VALUES], u32 nr, u32 scale)
+/* TO gets what the sums of one array are in the files, beside what is there. */
+static void ppa_values_of(const u64 *sums, u64 *to)
 {
 	static const u8 from[PPA_NR_THREAD_VALUES] = {
 		[PPA_SCHEDACCUM] = PPA_V_USER,
@@ -99,15 +98,22 @@ ppa_to_file(const u64 *sums, u64 (*to)[PPA_NR_THREAD_VALUES], u32 nr, u32 scale)
 		[PPA_SCHLATCNT] = PPA_V_WAKEUPS,
 		[PPA_RUNQACCUM] = PPA_V_RUNQ,
 	};
-	unsigned int a, i, at;
+	unsigned int i;
+
+	for (i = 0; i < PPA_NR_THREAD_VALUES; i++)
+		to[i] += sums[from[i]];
+	to[PPA_SCHEDACCUM] += sums[PPA_V_SYSTEM];
+}
+
+/* TO has NR arrays of the values that rawppa has, each of SCALE CPUs. */
+static void
+ppa_to_file(const u64 *sums, u64 (*to)[PPA_NR_THREAD_VALUES], u32 nr, u32 scale)
+{
+	unsigned int a;
 
 	memset(to, 0, nr * sizeof(*to));
-	for (a = 0; a < ppa.arrays; a++, sums += PPA_NR_SUMS) {
-		at = min(a * ppa.grain / scale, nr - 1);
-		for (i = 0; i < PPA_NR_THREAD_VALUES; i++)
-			to[at][i] += sums[from[i]];
-		to[at][PPA_SCHEDACCUM] += sums[PPA_V_SYSTEM];
-	}
+	for (a = 0; a < ppa.arrays; a++, sums += PPA_NR_SUMS)
+		ppa_values_of(sums, to[min(a * ppa.grain / scale, nr - 1)]);
 }
 
 static u64 ppa_all_idle(void)
@@ -284,9 +290,15 @@ static int ppa_system_show(struct seq_file *m, void *unused)
 
 /* ---- every thread */
 
+/*
+ * The header, those that nobody has a record of, processes' first threads, and then
+ * the others: who ends meanwhile is never in two of them, and says if it is in none.
+ */
+enum { PPA_AT_HEADER, PPA_AT_FORGOTTEN, PPA_AT_FIRST };
+
 static void *ppa_threads_start(struct seq_file *m, loff_t *pos)
 {
-	return *pos <= ppa.max ? pos : NULL;
+	return *pos < PPA_AT_FIRST + 2LL * ppa.max ? pos : NULL;
 }
 
 static void *ppa_threads_next(struct seq_file *m, void *v, loff_t *pos)
@@ -301,7 +313,7 @@ static void ppa_threads_stop(struct seq_file *m, void *v)
 
 static void ppa_thread_put(struct ppa_thread *t, const struct ppa_reading *got)
 {
-	t->flags = got->aside.flags;
+	t->flags |= got->aside.flags;
 	t->cpu = got->aside.cpu;
 	ppa_to_file(got->sums, &t->values, 1, nr_cpu_ids);
 	memcpy(t->latency, got->aside.latency, sizeof(t->latency));
@@ -320,6 +332,7 @@ static void ppa_gone_put(const struct ppa_rec *r, struct ppa_thread *t)
 	raw_spin_lock_irqsave(&ppa.records, irq);
 	if (READ_ONCE(r->tid) == t->tid && r->started == t->born) {
 		t->gone = r->gone_life;
+		t->gone_nr = r->gone_nr;
 		memcpy(t->gone_parts, r->gone_parts, sizeof(t->gone_parts));
 	}
 	raw_spin_unlock_irqrestore(&ppa.records, irq);
@@ -357,6 +370,7 @@ static bool ppa_thread_fill(struct ppa_rec *r, struct ppa_thread *t)
 		t->tgid = task->tgid;
 		t->prio = task->prio;
 		t->born = task->start_time;
+		t->cgroup = ppa_cgroup(task);
 		strscpy(t->comm, task->comm, sizeof(t->comm));
 	}
 	rcu_read_unlock();
@@ -374,13 +388,35 @@ static bool ppa_thread_fill(struct ppa_rec *r, struct ppa_thread *t)
 	return true;
 }
 
+/* The sum of those whose records are others' by now. */
+static void ppa_forgotten_fill(struct ppa_thread *t)
+{
+	const struct ppa_forgotten *f = &ppa.forgotten;
+	unsigned long irq;
+
+	*t = (struct ppa_thread) {
+		.flags = PPA_ENDED | PPA_SUM, .cpu = -1, .comm = "[ended]",
+	};
+	raw_spin_lock_irqsave(&ppa.records, irq);
+	t->gone_nr = f->nr;
+	t->life = f->life;
+	t->gone = f->gone_life;
+	memcpy(t->parts, f->parts, sizeof(t->parts));
+	memcpy(t->waits, f->waits, sizeof(t->waits));
+	memcpy(t->longest, f->longest, sizeof(t->longest));
+	memcpy(t->gone_parts, f->gone_parts, sizeof(t->gone_parts));
+	memcpy(t->latency, f->latency, sizeof(t->latency));
+	ppa_values_of(f->sums, t->values);
+	raw_spin_unlock_irqrestore(&ppa.records, irq);
+}
+
 static int ppa_threads_show(struct seq_file *m, void *v)
 {
 	loff_t at = *(loff_t *)v;
 	struct ppa_thread t;
 	struct ppa_rec *r;
 
-	if (!at) {
+	if (at == PPA_AT_HEADER) {
 		struct ppa_header h = ppa_file_header(PPA_FILE_THREADS);
 
 		h.stride = sizeof(t);
@@ -391,7 +427,15 @@ static int ppa_threads_show(struct seq_file *m, void *v)
 		seq_write(m, &h, sizeof(h));
 		return 0;
 	}
-	r = ppa_rec_at(at - 1);
+	if (at == PPA_AT_FORGOTTEN) {
+		ppa_forgotten_fill(&t);
+		seq_write(m, &t, sizeof(t));
+		return 0;
+	}
+	at -= PPA_AT_FIRST;
+	r = ppa_rec_at(at < ppa.max ? at : at - ppa.max);
+	if ((READ_ONCE(r->tid) == READ_ONCE(r->tgid)) != (at < ppa.max))
+		return SEQ_SKIP;
 	if (READ_ONCE(r->task) ? !ppa_thread_fill(r, &t)
 			       : !READ_ONCE(r->ended) || !ppa_ended_fill(r, &t))
 		return SEQ_SKIP;

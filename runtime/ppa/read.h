@@ -267,6 +267,9 @@ static bool ppa_read_ended(const struct ppa_rec *r, u64 *to,
 	t->tgid = r->tgid;
 	t->born = r->started;
 	memcpy(t->comm, r->comm, sizeof(t->comm));
+	t->cgroup = r->cgroup;
+	t->gone_nr = r->gone_nr;
+	t->flags = r->counted ? PPA_COUNTED : 0;
 	for (i = 0; i < ppa.arrays * PPA_NR_SUMS; i++)
 		to[i] = READ_ONCE(r->sums[i]);
 	ppa_read_aside(r, aside);

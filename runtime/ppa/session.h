@@ -108,6 +108,7 @@ static int ppa_alloc(int max)
 	}
 	sw_table_init(&ppa.table, slots);
 	ppa.max = max;
+	memset(&ppa.forgotten, 0, sizeof(ppa.forgotten));
 	ppa.free = NULL;
 	ppa.free_last = NULL;
 	for (i = 0; i < max; i++) {

@@ -136,9 +136,26 @@ struct ppa_rec {
 	u64 longest[PPA_NR_PARTS];
 	u64 gone_life;			/* of those in `gone', under ppa.records */
 	u64 gone_parts[PPA_NR_PARTS];
+	u64 gone_nr;			/* how many; or which of them it is */
+	u64 cgroup;			/* of who has ended */
+	bool counted;			/* it is one of those */
 	u64 latency[PPA_NR_BUCKETS];
 	u32 signals[_NSIG + 2];		/* from 0 on; even in number */
 	u64 sums[];			/* PPA_NR_SUMS for each array */
+};
+
+/* Those that have ended and whose records were taken, under ppa.records. */
+struct ppa_forgotten {
+	u64 nr;
+	u64 life;
+	u64 parts[PPA_NR_PARTS];
+	u64 waits[PPA_NR_PARTS];
+	u64 longest[PPA_NR_PARTS];
+	/* of processes instead, beyond the same of threads */
+	u64 gone_life;
+	u64 gone_parts[PPA_NR_PARTS];
+	u64 latency[PPA_NR_BUCKETS];
+	u64 sums[PPA_NR_SUMS];
 };
 
 #define PPA_DEPTH 8
@@ -181,6 +198,7 @@ static struct {
 	struct mutex lock;
 	struct sw_table table;		/* from a thread to its record */
 	raw_spinlock_t records;		/* who is in the table */
+	struct ppa_forgotten forgotten;
 	char *recs;
 	struct ppa_rec *free;		/* the longest not in use comes first */
 	struct ppa_rec *free_last;

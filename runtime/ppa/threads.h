@@ -20,6 +20,7 @@
 #include "ppa/state.h"
 #include <asm/syscall.h>
 #include <linux/binfmts.h>
+#include <linux/cgroup.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task_stack.h>
 #include <trace/events/task.h>
@@ -124,6 +125,8 @@ static struct ppa_rec *ppa_insert(struct task_struct *task, u8 flags, u32 scale)
 		r = e ? ppa.free : NULL;
 	}
 	if (r && e) {
+		if (r->ended)
+			ppa_life_forget(r);
 		ppa.free = r->next;
 		if (!ppa.free)
 			ppa.free_last = NULL;
@@ -135,6 +138,19 @@ static struct ppa_rec *ppa_insert(struct task_struct *task, u8 flags, u32 scale)
 	}
 	raw_spin_unlock_irqrestore(&ppa.records, irq);
 	return r;
+}
+
+/* Of version 2; a thread that has ended still belongs to one. */
+static u64 ppa_cgroup(struct task_struct *task)
+{
+	u64 id = 0;
+
+#ifdef CONFIG_CGROUPS
+	rcu_read_lock();
+	id = cgroup_id(task_dfl_cgroup(task));
+	rcu_read_unlock();
+#endif
+	return id;
 }
 
 /* A thread that will not run any more. */
@@ -164,6 +180,7 @@ static void ppa_remove(struct task_struct *task)
 		ppa_rec_change(r);
 		WRITE_ONCE(r->task, NULL);
 		memcpy(r->comm, task->comm, sizeof(r->comm));
+		r->cgroup = ppa_cgroup(task);
 		r->ended = true;
 		ppa_rec_changed(r);
 		sw_table_remove(&ppa.table, e);
@@ -221,6 +238,8 @@ static void ppa_on_exec(void *data, struct task_struct *task, pid_t old_pid,
 	if (!r || r->tid == task->pid)
 		return;
 	WRITE_ONCE(r->tid, task->pid);
+	/* and that its first thread was born then */
+	WRITE_ONCE(r->started, task->start_time);
 	atomic_inc(&ppa.changes);
 }
 

@@ -6,13 +6,17 @@
  *	calls CALLS ERRORS SLEEPS MS	sched_get_priority_max() so many times, of which
  *					ERRORS fail; nanosleep() of MS milliseconds;
  *					and three threads that end by exit()
+ *	calls forks CHILDREN CALLS	processes one after the other, each with so many
+ *					calls of getppid()
  */
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,6 +35,24 @@ static void *end(void *unused)
 	return unused;
 }
 
+static int forks(int children, int calls)
+{
+	pid_t child;
+	int i, status;
+
+	while (children--) {
+		child = fork();
+		if (!child) {
+			for (i = 0; i < calls; i++)
+				syscall(SYS_getppid);
+			_exit(0);
+		}
+		if (child < 0 || waitpid(child, &status, 0) != child || status)
+			return 1;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int calls, errors, sleeps, i;
@@ -38,6 +60,8 @@ int main(int argc, char **argv)
 	pthread_t thread;
 	uint64_t start;
 
+	if (argc == 4 && !strcmp(argv[1], "forks"))
+		return forks(atoi(argv[2]), atoi(argv[3]));
 	if (argc != 5)
 		return 2;
 	calls = atoi(argv[1]);

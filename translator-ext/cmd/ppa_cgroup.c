@@ -2,15 +2,21 @@
 /*
  * Processes by their cgroups; ppa_cgroup.h says what is wanted of it.
  *
- * The files of precise process accounting do not tell of cgroups; /proc does, of what
- * runs.  What has ended meanwhile is where it was seen the last time.
+ * The files of precise process accounting have cgroups' numbers; /proc has their paths,
+ * of what runs.  What has ended meanwhile is where it was seen the last time, or in the
+ * cgroup of its number, whose path is that of others in it or the file system's.
  */
+#define _GNU_SOURCE	/* open_by_handle_at() */
 #include "cmd/ppa_cgroup.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/shown.h"
 
@@ -18,11 +24,15 @@
 struct seen {
 	uint32_t pid;
 	uint64_t born;
-	char *path;
+	uint64_t cgroup;
+	char *path;		/* NULL: nowhere */
 };
 
 static struct seen *last;
 static size_t nr_last;
+
+#define ENDED "[ended]"
+#define UNKNOWN "?"
 
 static char *line_of(const char *text, const char *prefix)
 {
@@ -84,6 +94,7 @@ static int by_process(const void *a, const void *b)
 	return (x->born > y->born) - (x->born < y->born);
 }
 
+/* Where a process is, or was the last time. */
 static char *path_of(const struct ppa_process *p)
 {
 	const struct seen key = { .pid = p->pid, .born = p->born };
@@ -94,7 +105,86 @@ static char *path_of(const struct ppa_process *p)
 		return path;
 	s = nr_last ? bsearch(&key, last, nr_last, sizeof(*last), by_process)
 		    : NULL;
-	return xstrdup(s ? s->path : "?");
+	return s && s->path ? xstrdup(s->path) : NULL;
+}
+
+/*
+ * The path that a cgroup's number has for those that are in it.  Where all are in the
+ * root of version 2 one number has many, and so none: false.
+ */
+static bool path_of_others(const struct seen *seen, size_t nr, uint64_t cgroup,
+			   const char **path)
+{
+	size_t i;
+
+	*path = NULL;
+	for (i = 0; i < nr; i++) {
+		if (seen[i].cgroup != cgroup || !seen[i].path)
+			continue;
+		if (*path && strcmp(*path, seen[i].path))
+			return false;
+		*path = seen[i].path;
+	}
+	return true;
+}
+
+static int open_cgroups(char *dir)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	const struct mntent *m;
+	int fd = -1;
+
+	while (mounts && fd < 0 && (m = getmntent(mounts))) {
+		if (strcmp(m->mnt_type, "cgroup2"))
+			continue;
+		fd = open(m->mnt_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		snprintf(dir, PATH_MAX, "%s", m->mnt_dir);
+	}
+	if (mounts)
+		endmntent(mounts);
+	return fd;
+}
+
+/* The kernel's: a cgroup's number is its directory's handle. */
+#define CGROUP_HANDLE 0xfe
+
+static char *path_by_number(uint64_t cgroup)
+{
+	union {
+		struct file_handle h;
+		char room[sizeof(struct file_handle) + sizeof(cgroup)];
+	} handle = { .h.handle_bytes = sizeof(cgroup),
+		     .h.handle_type = CGROUP_HANDLE };
+	char mount[PATH_MAX], name[64], path[PATH_MAX];
+	int root = open_cgroups(mount), fd = -1;
+	ssize_t n = -1;
+	size_t skip;
+
+	if (root < 0)
+		return NULL;
+	memcpy(handle.h.f_handle, &cgroup, sizeof(cgroup));
+	fd = open_by_handle_at(root, &handle.h, O_PATH | O_CLOEXEC);
+	close(root);
+	if (fd < 0)
+		return NULL;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	n = readlink(name, path, sizeof(path) - 1);
+	close(fd);
+	skip = strlen(mount);
+	if (n < 0 || (size_t)n < skip || memcmp(path, mount, skip))
+		return NULL;
+	path[n] = '\0';
+	return xstrdup(path[skip] ? path + skip : "/");
+}
+
+static char *path_of_ended(const struct ppa_process *p, const struct seen *seen,
+			   size_t nr)
+{
+	const char *path;
+
+	if (p->sum || !p->cgroup || !path_of_others(seen, nr, p->cgroup, &path))
+		return NULL;
+	return path ? xstrdup(path) : path_by_number(p->cgroup);
 }
 
 static void forget(void)
@@ -131,6 +221,7 @@ static void add(struct ppa_cgroup *g, const struct ppa_cgroup *other)
 
 	g->processes += other->processes;
 	g->threads += other->threads;
+	g->ended += other->ended;
 	g->life += other->life;
 	for (i = 0; i < PPA_NR_PARTS; i++)
 		g->parts[i] += other->parts[i];
@@ -158,8 +249,9 @@ static struct ppa_cgroup cgroup_of(const struct ppa_process *p,
 {
 	struct ppa_cgroup g = {
 		.path = xstrdup(path),
-		.processes = 1,
+		.processes = p->sum ? 0 : 1,
 		.threads = p->threads,
+		.ended = p->ended,
 		.life = p->life,
 	};
 
@@ -179,8 +271,17 @@ struct ppa_cgroup *ppa_cgroups(const struct ppa_interval *p, size_t *nr,
 	for (i = 0; i < nr_processes; i++) {
 		const struct ppa_process *one = &processes[i];
 
-		now[i] = (struct seen) { one->pid, one->born, path_of(one) };
-		all[i] = cgroup_of(one, now[i].path);
+		now[i] = (struct seen) {
+			one->pid, one->born, one->cgroup, path_of(one),
+		};
+	}
+	for (i = 0; i < nr_processes; i++) {
+		const struct ppa_process *one = &processes[i];
+
+		if (!now[i].path)
+			now[i].path = path_of_ended(one, now, nr_processes);
+		all[i] = cgroup_of(one, now[i].path ? now[i].path :
+				    one->sum ? ENDED : UNKNOWN);
 	}
 	forget();
 	last = now;

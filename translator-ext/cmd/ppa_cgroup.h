@@ -6,9 +6,10 @@
 #include "cmd/ppa_why.h"
 
 struct ppa_cgroup {
-	char *path;		/* "?": nobody can tell any more */
+	char *path;		/* "?": nobody can tell any more; "[ended]": of many */
 	size_t processes;
 	size_t threads;
+	uint64_t ended;
 	uint64_t life;		/* ticks, of all threads */
 	uint64_t parts[PPA_NR_PARTS];
 };

@@ -111,6 +111,14 @@ static void take_life(const char *from, const struct ppa_header *h,
 		      struct ppa_thread *t)
 {
 	memset(&t->life, 0, sizeof(*t) - offsetof(struct ppa_thread, life));
+	if (h->parts_offset < offsetof(struct ppa_thread, life)) {
+		/* all that have ended are in what is gone */
+		t->flags &= ~PPA_SUM;
+		t->flags |= t->flags & PPA_ENDED && t->tid != t->tgid ?
+			    PPA_COUNTED : 0;
+		t->cgroup = 0;
+		t->gone_nr = 0;
+	}
 	if (!h->parts_offset)
 		return;
 	from += h->parts_offset;

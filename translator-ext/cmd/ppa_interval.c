@@ -39,11 +39,7 @@ static int by_key(const void *a, const void *b, void *sort)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/*
- * Where the file does not tell when a thread was born, a number that comes again
- * is one that has less of anything.
- */
-static bool is_same(const struct ppa_thread *old, const struct ppa_thread *t)
+static bool has_values(const struct ppa_thread *old, const struct ppa_thread *t)
 {
 	size_t i;
 
@@ -53,7 +49,16 @@ static bool is_same(const struct ppa_thread *old, const struct ppa_thread *t)
 	for (i = 0; i < PPA_NR_BUCKETS; i++)
 		if (old->latency[i] > t->latency[i])
 			return false;
-	return old->tgid == t->tgid;
+	return true;
+}
+
+/*
+ * Where the file does not tell when a thread was born, a number that comes again
+ * is one that has less of anything.
+ */
+static bool is_same(const struct ppa_thread *old, const struct ppa_thread *t)
+{
+	return old->tgid == t->tgid && has_values(old, t);
 }
 
 static bool is_active(const struct ppa_thread *t)
@@ -121,6 +126,35 @@ static size_t count_ended(const struct ppa_interval *p)
 	return nr;
 }
 
+static bool has_life(const struct ppa_thread *old, const struct ppa_thread *t)
+{
+	size_t i;
+
+	if (old->life > t->life)
+		return false;
+	for (i = 0; i < PPA_NR_PARTS; i++)
+		if (old->parts[i] > t->parts[i] || old->waits[i] > t->waits[i])
+			return false;
+	return true;
+}
+
+/*
+ * The sum of those that are in no record any more: what they had before is theirs,
+ * and not the interval's.
+ */
+static void take_forgotten(const struct ppa_interval *p, struct ppa_thread *sum)
+{
+	const struct ppa_thread *old;
+	size_t i;
+
+	for (i = 0; i < p->before.nr_threads; i++) {
+		old = &p->before.threads[i];
+		if (!find(&p->now, old) && has_values(old, sum) &&
+		    has_life(old, sum))
+			subtract(sum, old);
+	}
+}
+
 void ppa_interval_rows(struct ppa_interval *p, uint64_t pid,
 		       enum ppa_sort sort)
 {
@@ -144,6 +178,8 @@ void ppa_interval_rows(struct ppa_interval *p, uint64_t pid,
 		old = find(&p->before, t);
 		if (old && is_same(old, t))
 			subtract(t, old);
+		if (t->flags & PPA_SUM)
+			take_forgotten(p, t);
 		take_from(&rest->user, t->values[PPA_SCHEDACCUM] -
 				       t->values[PPA_SCACCUM]);
 		take_from(&rest->system, t->values[PPA_SCACCUM]);

@@ -20,8 +20,8 @@ enum ppa_sort {
 enum ppa_by { PPA_THREADS, PPA_PROCESSES, PPA_CGROUPS, PPA_CPUS };
 
 /*
- * What CPUs did for threads that have no row: those that ended, or that found no
- * room.  CPUs and threads are read one after the other, so it is not exact.
+ * What CPUs did for threads that have no row: those that found no room.  CPUs and
+ * threads are read one after the other, so it is not exact.
  */
 struct ppa_others {
 	uint64_t user, system;	/* ticks */

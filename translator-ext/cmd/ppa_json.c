@@ -111,7 +111,8 @@ static void put_processes(const struct ppa_interval *p, uint64_t pid,
 		buf_printf(out, "%s{\"pid\":%u,\"name\":", i ? "," : "",
 			   all[i].pid);
 		put_name(out, all[i].comm);
-		buf_printf(out, ",\"threads\":%zu", all[i].threads);
+		buf_printf(out, ",\"threads\":%zu,\"ended\":%" PRIu64,
+			   all[i].threads, all[i].ended);
 		ppa_json_life(p, all[i].parts, all[i].life, out);
 		buf_puts(out, "}");
 	}
@@ -128,8 +129,8 @@ static void put_cgroups(const struct ppa_interval *p, struct buf *out)
 	for (i = 0; i < nr; i++) {
 		buf_printf(out, "%s{\"cgroup\":", i ? "," : "");
 		json_string(out, all[i].path);
-		buf_printf(out, ",\"processes\":%zu,\"threads\":%zu",
-			   all[i].processes, all[i].threads);
+		buf_printf(out, ",\"processes\":%zu,\"threads\":%zu,\"ended\":%" PRIu64,
+			   all[i].processes, all[i].threads, all[i].ended);
 		ppa_json_life(p, all[i].parts, all[i].life, out);
 		buf_puts(out, "}");
 	}

@@ -62,7 +62,7 @@ static void show_thread(struct drawing *p, const struct ppa_thread *t)
 {
 	const uint64_t *v = t->values;
 
-	buf_printf(p->out, "%7u ", t->tid);
+	ppa_put_number(t->tid, t->flags & PPA_SUM, p->out);
 	ppa_put_name(t->comm, p->out);
 	buf_printf(p->out, " %9.1f %9.1f %8.1f %9" PRIu64 " %7" PRIu64
 		   " %7" PRIu64 " %7" PRIu64 " %9.1f %9.1f ",

@@ -58,6 +58,12 @@ void ppa_parts_ns(const uint64_t *ticks, uint64_t *ns, size_t nr, uint64_t hz)
 
 /* ---- processes */
 
+/* A process's first thread; one that was, until another called exec(), is counted. */
+static bool is_first(const struct ppa_thread *t)
+{
+	return t->tid == t->tgid && !(t->flags & PPA_COUNTED);
+}
+
 static int by_pid(const void *a, const void *b)
 {
 	const struct ppa_thread *x = *(const struct ppa_thread *const *)a;
@@ -65,10 +71,12 @@ static int by_pid(const void *a, const void *b)
 
 	if (x->tgid != y->tgid)
 		return x->tgid < y->tgid ? -1 : 1;
-	/* the first thread first, the newest of those of its number */
-	if ((x->tid == x->tgid) != (y->tid == y->tgid))
-		return x->tid == x->tgid ? -1 : 1;
-	return (x->born < y->born) - (x->born > y->born);
+	/* the first thread, its others, and the next process of that number */
+	if (x->born != y->born)
+		return x->born < y->born ? -1 : 1;
+	if (is_first(x) != is_first(y))
+		return is_first(x) ? -1 : 1;
+	return (x->flags & PPA_ENDED) - (y->flags & PPA_ENDED);
 }
 
 static void add_parts(struct ppa_process *p, const uint64_t *parts,
@@ -81,6 +89,16 @@ static void add_parts(struct ppa_process *p, const uint64_t *parts,
 		p->parts[i] += parts[i];
 }
 
+/* What T was went to its process's first thread, LEAD, before that was read; or to
+ * one that is not there any more. */
+static bool is_gone(const struct ppa_thread *t, const struct ppa_thread *lead,
+		    bool led)
+{
+	if (!(t->flags & PPA_COUNTED))
+		return false;
+	return !led || (t != lead && t->gone_nr <= lead->gone_nr);
+}
+
 /*
  * Those of one number, from the first of AT on.  What has ended is in what is gone
  * of its first thread, if that is there.
@@ -89,24 +107,32 @@ static size_t take_process(struct ppa_thread *const *at, size_t nr,
 			   struct ppa_process *p)
 {
 	const struct ppa_thread *lead = at[0];
-	const bool led = lead->tid == lead->tgid;
+	const bool led = is_first(lead);
 	size_t i;
 
-	*p = (struct ppa_process) { .pid = lead->tgid };
+	*p = (struct ppa_process) {
+		.pid = lead->tgid,
+		.sum = lead->flags & PPA_SUM,
+		.cgroup = lead->cgroup,
+	};
 	memcpy(p->comm, lead->comm, sizeof(p->comm));
 	if (led) {
 		p->born = lead->born;
+		p->ended = lead->gone_nr;
 		add_parts(p, lead->gone_parts, lead->gone);
 	}
 	for (i = 0; i < nr && at[i]->tgid == lead->tgid; i++) {
 		const bool ended = at[i]->flags & PPA_ENDED;
 
-		if (i && ended && led)
+		/* the next one of this number; it may not be known that it is */
+		if (i && is_first(at[i]) && at[i]->born != lead->born)
+			break;
+		if (i && is_first(at[i]) && !lead->born)
 			continue;
-		/* an earlier process of this number */
-		if (led && i && at[i]->tid == at[i]->tgid)
+		if (is_gone(at[i], lead, led))
 			continue;
 		p->threads += !ended;
+		p->ended += ended && !p->sum;
 		add_parts(p, at[i]->parts, at[i]->life);
 	}
 	return i;
@@ -140,6 +166,7 @@ static bool subtract(struct ppa_process *p, const struct ppa_process *old)
 		if (old->parts[i] > p->parts[i])
 			return false;
 	p->life -= old->life;
+	p->ended -= old->ended < p->ended ? old->ended : p->ended;
 	for (i = 0; i < PPA_NR_PARTS; i++)
 		p->parts[i] -= old->parts[i];
 	return true;
@@ -161,6 +188,42 @@ static int by_time(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
+static struct ppa_process *
+find_process(struct ppa_process *all, size_t nr, const struct ppa_process *one)
+{
+	size_t lo = 0, hi = nr;
+
+	/* they are in the order of numbers, and of births */
+	while (lo < hi) {
+		const size_t mid = lo + (hi - lo) / 2;
+
+		if (all[mid].pid != one->pid ? all[mid].pid < one->pid :
+					       all[mid].born < one->born)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < nr && all[lo].pid == one->pid &&
+	       all[lo].born == one->born ? &all[lo] : NULL;
+}
+
+/*
+ * What has gone from NOW is in the sum of those that have ended.  What it had before
+ * is not the interval's; and it is the one of these that ended in it.
+ */
+static void take_forgotten(struct ppa_process *sum,
+			   struct ppa_process *now, size_t nr_now,
+			   const struct ppa_process *old, size_t nr_old)
+{
+	const uint64_t ended = sum->ended;
+	size_t i;
+
+	for (i = 0; i < nr_old; i++)
+		if (!find_process(now, nr_now, &old[i]))
+			subtract(sum, &old[i]);
+	sum->ended = ended;
+}
+
 /* Those that PID does not leave out; 0: all, those that waited all the time too. */
 static struct ppa_process *
 differences(const struct ppa_interval *p, uint64_t pid, size_t *nr,
@@ -171,23 +234,16 @@ differences(const struct ppa_interval *p, uint64_t pid, size_t *nr,
 	struct ppa_process *now = take_processes(&p->now, nr);
 
 	*withheld = 0;
+	/* its number is the lowest; all the others are looked for before they go */
+	if (*nr && now->sum)
+		take_forgotten(now, now, *nr, old, nr_old);
 	for (i = 0; i < *nr; i++) {
-		struct ppa_process *one = &now[i];
-		size_t lo = 0, hi = nr_old;
+		struct ppa_process *one = &now[i], *was;
 
-		/* both are in the order of numbers */
-		while (lo < hi) {
-			const size_t mid = lo + (hi - lo) / 2;
-
-			if (old[mid].pid < one->pid)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
 		if (pid && one->pid != pid)
 			continue;
-		if (lo < nr_old && old[lo].pid == one->pid &&
-		    old[lo].born == one->born && !subtract(one, &old[lo])) {
+		was = find_process(old, nr_old, one);
+		if (was && !subtract(one, was)) {
 			++*withheld;
 			continue;
 		}
@@ -230,6 +286,14 @@ void ppa_put_name(const char *comm, struct buf *out)
 	shown_pad(out, shown.s ?: "", -PPA_NAME_WIDTH);
 	free(shown.s);
 	free(name);
+}
+
+void ppa_put_number(uint32_t number, bool sum, struct buf *out)
+{
+	if (sum)
+		buf_printf(out, "%7s ", "-");
+	else
+		buf_printf(out, "%7" PRIu32 " ", number);
 }
 
 static double percent(uint64_t part, uint64_t life)
@@ -278,7 +342,7 @@ void ppa_put_life(const struct ppa_interval *p, const uint64_t *parts,
 void ppa_put_withheld(size_t nr, struct buf *out)
 {
 	if (nr)
-		buf_printf(out, "%zu processes are withheld: a thread of theirs ended while this was read\n",
+		buf_printf(out, "%zu processes are withheld: the record of an ended thread of theirs was taken while this was read\n",
 			   nr);
 }
 
@@ -292,7 +356,7 @@ void ppa_why_table(const struct ppa_interval *p, struct buf *out)
 	for (i = 0; i < p->nr_rows; i++) {
 		const struct ppa_thread *t = &p->rows[i];
 
-		buf_printf(out, "%7u ", t->tid);
+		ppa_put_number(t->tid, t->flags & PPA_SUM, out);
 		ppa_put_name(t->comm, out);
 		ppa_put_life(p, t->parts, t->life, t, NULL, out);
 	}
@@ -307,7 +371,7 @@ void ppa_process_table(const struct ppa_interval *p, uint64_t pid,
 	buf_printf(out, "%7s %-*s %7s %10s %6s %6s  %s\n", "PID", PPA_NAME_WIDTH,
 		   "NAME", "THREADS", "LIFEms", "CPU%", "READY%", "BLOCKED");
 	for (i = 0; i < nr; i++) {
-		buf_printf(out, "%7u ", all[i].pid);
+		ppa_put_number(all[i].pid, all[i].sum, out);
 		ppa_put_name(all[i].comm, out);
 		buf_printf(out, " %7zu", all[i].threads);
 		ppa_put_life(p, all[i].parts, all[i].life, NULL, NULL, out);

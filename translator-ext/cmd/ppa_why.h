@@ -13,6 +13,9 @@ struct ppa_process {
 	uint64_t born;		/* of its first thread; 0: that is not known */
 	char comm[PPA_COMM];
 	size_t threads;		/* that are there */
+	uint64_t ended;		/* how many are not */
+	bool sum;		/* of many that have ended, and whose records are others' */
+	uint64_t cgroup;	/* its number; 0: that is not known */
 	uint64_t life;		/* ticks, of all its threads */
 	uint64_t parts[PPA_NR_PARTS];
 };
@@ -33,8 +36,8 @@ void ppa_parts_ns(const uint64_t *ticks, uint64_t *ns, size_t nr, uint64_t hz);
  * ppa_processes - what processes did in an interval, most of CPUs' time first
  * @pid: of the one that is wanted; 0: all
  * @nr: how many there are
- * @withheld: how many are left out, as a thread of theirs ended while the file was
- *	read
+ * @withheld: how many are left out, as the record of an ended thread of theirs was
+ *	taken while the file was read
  * Return: to be freed
  */
 struct ppa_process *ppa_processes(const struct ppa_interval *p, uint64_t pid,
@@ -46,6 +49,9 @@ struct ppa_process *ppa_all_processes(const struct ppa_interval *p, size_t *nr,
 
 /** ppa_on_cpus - of parts, those on CPUs */
 uint64_t ppa_on_cpus(const uint64_t *parts);
+
+/** ppa_put_number - of a thread or process, in a column; a SUM of many has none */
+void ppa_put_number(uint32_t number, bool sum, struct buf *out);
 
 #define PPA_NAME_WIDTH 15
 

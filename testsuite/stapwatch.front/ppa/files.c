@@ -130,10 +130,23 @@ static void lives_file(int look)
 	struct ppa_header h = header(PPA_FILE_THREADS, look);
 	const bool later = !strcmp(fault, "later");
 	const unsigned int nr = later ? PARTS : PPA_NR_PARTS;
-	struct lived l[3] = {
-		{ .t = { .tid = 30, .tgid = 30, .comm = "slow", .born = 3 } },
+	const bool ended = !strcmp(fault, "ended");
+	struct lived l[7] = {
+		{ .t = { .tid = 30, .tgid = 30, .comm = "slow", .born = 3,
+			 .gone_nr = look } },
 		{ .t = { .tid = 31, .tgid = 30, .comm = "sleeps", .born = 4 } },
 		{ .t = { .tid = 40, .tgid = 40, .comm = "new", .born = 5 } },
+		/* the sum of those whose records are others' */
+		{ .t = { .comm = "[ended]", .flags = PPA_ENDED | PPA_SUM,
+			 .gone_nr = look * 2 } },
+		/* a process that was there, and then is one of these; a thread that
+		 * ended before its process's first was read, which was the first
+		 * itself until that called exec(); one that ended after */
+		{ .t = { .tid = 50, .tgid = 50, .comm = "was", .born = 6 } },
+		{ .t = { .tid = 30, .tgid = 30, .comm = "first", .born = 3,
+			 .flags = PPA_ENDED | PPA_COUNTED, .gone_nr = 1 } },
+		{ .t = { .tid = 33, .tgid = 30, .comm = "late", .born = 8,
+			 .flags = PPA_ENDED | PPA_COUNTED, .gone_nr = 2 } },
 	};
 	const size_t words = 2 + 4 * nr, at = offsetof(struct ppa_thread, life);
 	char data[sizeof(l)], *to = data;
@@ -159,8 +172,24 @@ static void lives_file(int look)
 	l[2].life = 10 * MS;
 	l[2].parts[PPA_PART_USER] = 7 * MS;
 	l[2].parts[PPA_PART_SOCKET] = 3 * MS;
-	for (i = 0; i < 2 + look; i++, to += h.stride) {
-		h.stride = at + words * sizeof(uint64_t);
+	h.stride = at + words * sizeof(uint64_t);
+	/* of two threads, and a new process of that life */
+	l[3].t.values[PPA_SCHEDACCUM] = look * 7 * MS;
+	l[3].life = look * (150 + 50 + 7) * MS;
+	l[3].parts[PPA_PART_SLEEP] = look * (150 + 50) * MS;
+	l[3].parts[PPA_PART_USER] = look * 7 * MS;
+	/* a thread of a process that is still there, which has it */
+	l[3].gone = -(uint64_t)look * 50 * MS;
+	l[3].gone_parts[PPA_PART_SLEEP] = -(uint64_t)look * 50 * MS;
+	l[4].life = 100 * MS;
+	l[4].parts[PPA_PART_SLEEP] = 100 * MS;
+	l[5].life = look * 500 * MS;
+	l[5].parts[PPA_PART_POLL] = look * 500 * MS;
+	l[6].life = look * 500 * MS;
+	l[6].parts[PPA_PART_PIPE] = look * 500 * MS;
+	for (i = 0; i < (ended ? 7 : 3); i++) {
+		if (i == (look ? 4 : 2) || (!look && i > 4))
+			continue;
 		memcpy(to, &l[i].t, at);
 		memcpy(to + at, &l[i].life, 8);
 		memcpy(to + at + 8, l[i].parts, nr * 8);
@@ -168,6 +197,7 @@ static void lives_file(int look)
 		memcpy(to + at + 8 * (1 + 2 * nr), l[i].longest, nr * 8);
 		memcpy(to + at + 8 * (1 + 3 * nr), &l[i].gone, 8);
 		memcpy(to + at + 8 * (2 + 3 * nr), l[i].gone_parts, nr * 8);
+		to += h.stride;
 	}
 	h.nr_values = PPA_NR_THREAD_VALUES;
 	h.parts_offset = at;
@@ -243,6 +273,7 @@ static void syscalls_file(int look)
 static bool of_lives(void)
 {
 	return !strcmp(fault, "lives") || !strcmp(fault, "later") ||
+	       !strcmp(fault, "ended") ||
 	       !strncmp(fault, "parts", 5);
 }
 
