@@ -225,7 +225,7 @@ static void put_threads(const struct stat_request *req, struct buf *out)
 	size_t i;
 
 	buf_puts(out, "\tfor (i = 0; i < dead_count(); i++) {\n"
-		      "\t\tprintf(\"thread %d %d %s\\n\", dead_pid(i), dead_tid(i), dead_name(i))\n");
+		      "\t\tprintf(\"thread %d %d %s\\n\", dead_pid(i), dead_tid(i), str_replace(dead_name(i), \"\\n\", \"?\"))\n");
 	for (i = 0; i < req->nr_events; i++) {
 		buf_printf(out, "\t\tstat_say(\"of\", %zu, ", i);
 		put_count_of_dead(req, &req->events[i], out);

@@ -153,6 +153,11 @@ int stat_session(const struct stat_request *req, const char *script,
 		args[n++] = "-G";
 		args[n++] = given[1];
 	}
+	/* its end prints a line for each event of each thread: 1024 of each, at most */
+	if (req->per_thread) {
+		args[n++] = "-D";
+		args[n++] = "MAXACTION_INTERRUPTIBLE=100000000";
+	}
 	args[n] = NULL;
 	status = beside_run(&(struct beside) {
 		.who = "stat",
