@@ -109,6 +109,9 @@ size_t latency_nr_hists(const struct latency_request *req);
 /* How many processes, or values of an argument, of a function are told apart. */
 #define LATENCY_KEYS 64
 
+/* Histograms that there can be, of all functions and their rows together. */
+#define LATENCY_HISTS 4000
+
 static inline bool latency_has_keys(const struct latency_request *req)
 {
 	return req->by == LATENCY_BY_PROCESS || req->by == LATENCY_BY_ARGUMENT;

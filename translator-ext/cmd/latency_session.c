@@ -142,16 +142,35 @@ static int take_line(void *data, const char *line)
 	return 0;
 }
 
+/* Rows that each function may have of its own, besides that of all others. */
+static size_t keys_of(const struct latency_request *req, size_t hists)
+{
+	size_t most = LATENCY_HISTS / hists;
+
+	if (!latency_has_keys(req) || most < 2)
+		return 0;
+	return most - 1 < LATENCY_KEYS ? most - 1 : LATENCY_KEYS;
+}
+
 static int run(struct session *s, const char *script, struct buf *lists,
 	       size_t nr_lists)
 {
 	const struct latency_request *req = s->req;
-	char *args[2 * LATENCY_LISTS + 16], *given[LATENCY_LISTS + 4], id[32];
+	char *args[2 * LATENCY_LISTS + 16], *given[LATENCY_LISTS + 5], id[32];
 	const char *list = lists->s;
 	int n = 0, nr_given = 0, i, status;
 	char name[48], number[32];
+	const size_t hists = req->nr_functions * latency_nr_hists(req);
+	const size_t keys = keys_of(req, hists);
 	size_t l;
 
+	if (hists > LATENCY_HISTS || (latency_has_keys(req) && !keys)) {
+		shown_line(stderr, "stapwatch latency: %zu functions%s want more histograms than the %d that a map has; name fewer functions or events",
+			   req->nr_functions,
+			   latency_has_keys(req) ? " with rows of their own" : "",
+			   LATENCY_HISTS);
+		return 1;
+	}
 	if (req->command) {
 		args[n++] = "-c";
 		args[n++] = req->command;
@@ -168,10 +187,12 @@ static int run(struct session *s, const char *script, struct buf *lists,
 	}
 	snprintf(number, sizeof(number), "%zu", req->nr_functions);
 	given[nr_given++] = words_of_global("call_max", number);
-	snprintf(number, sizeof(number), "%zu",
-		 req->nr_functions * latency_nr_hists(req) *
-		 (latency_has_keys(req) ? 1 + LATENCY_KEYS : 1));
+	snprintf(number, sizeof(number), "%zu", hists * (1 + keys));
 	given[nr_given++] = words_of_global("stathist_max", number);
+	if (keys) {
+		snprintf(number, sizeof(number), "%zu", keys);
+		given[nr_given++] = words_of_global("call_keys", number);
+	}
 	if (req->by == LATENCY_BY_CPU)
 		given[nr_given++] = words_of_global("latency_by_cpu", "1");
 	if (req->over_us) {
