@@ -9,6 +9,7 @@
 #ifndef STAPWATCH_BASE_HOOKS_H
 #define STAPWATCH_BASE_HOOKS_H
 
+#include "base/compat.h"
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
