@@ -9,7 +9,7 @@
  *
  *	sw_sets_begin(), sw_sets_open(), sw_sets_try(), sw_sets_ready(),
  *	sw_sets_end(), sw_set_opener_work()	sleepable, under sw_session_lock
- *	sw_set_on_start()	hard interrupt
+ *	sw_set_on_start(), sw_set_go_on()	hard interrupt
  *	sw_sets_free()		after the end probes
  */
 #ifndef STAPWATCH_SET_OPEN_H
@@ -172,6 +172,18 @@ static void sw_sets_close_left(void)
 	}
 }
 
+/* On a CPU whose set was alone when its time was over: from now on it goes by again. */
+static void sw_set_go_on(void *unused)
+{
+	struct sw_set_cpu *p = this_cpu_ptr(sw_set_cpus);
+	u64 ns = READ_ONCE(sw_sets.rules.cpu_ns);
+
+	if (!ns || !this_cpu_read(sw_cpus.set) || hrtimer_active(&p->timer))
+		return;
+	p->until = sw_clock_ns() + ns;
+	hrtimer_start(&p->timer, ns_to_ktime(ns), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
 static void sw_set_opener_work(struct work_struct *work)
 {
 	unsigned int first;
@@ -186,6 +198,7 @@ static void sw_set_opener_work(struct work_struct *work)
 		for_each_possible_cpu(cpu)
 			cmpxchg(&per_cpu_ptr(sw_set_cpus, cpu)->to, 0, first);
 		sw_sets_wake();
+		on_each_cpu(sw_set_go_on, NULL, 1);
 	}
 	mutex_unlock(&sw_session_lock);
 }

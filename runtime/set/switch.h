@@ -161,7 +161,9 @@ static void sw_set_on_overflow(struct perf_event *event,
 
 	if (!this_cpu_read(sw_cpus.set))
 		return;
-	if (++p->overflows == sw_sets.rules.overflows)
+	/* once for a turn; a set that was alone is followed when there is another one */
+	if (++p->overflows >= sw_sets.rules.overflows &&
+	    READ_ONCE(p->to) == this_cpu_read(sw_cpus.set))
 		sw_set_ask_next();
 }
 
