@@ -420,6 +420,11 @@ static void follow_all(struct reading *rd)
 		t->taken += rd->cpus.cpus[i].taken;
 		t->lost += rd->cpus.cpus[i].lost;
 	}
+	/* a thread that ran within what was lost, and only there, has no gap of its own */
+	if (t->lost) {
+		t->unchecked += t->differ;
+		t->differ = 0;
+	}
 }
 
 static void free_reading(struct reading *rd)
