@@ -74,8 +74,12 @@ int main(int argc, char **argv)
 		if (stapwatch_refresh(sw) < 0)
 			errx(1, "%s", stapwatch_error());
 	}
-	if (value_of(sw, argv[2]) >= wanted)
+	if (value_of(sw, argv[2]) >= wanted) {
+		/* names that came since the last look; who waits for us keeps them */
+		if (stapwatch_refresh(sw) < 0)
+			errx(1, "%s", stapwatch_error());
 		printf("reached\n");
+	}
 	while (stapwatch_state(sw) != STAPWATCH_ENDED)
 		usleep(10000);
 	for (i = 0; i < stapwatch_nr(sw); i++) {
