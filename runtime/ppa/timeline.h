@@ -180,23 +180,19 @@ static bool ppa_timeline_put_pending(void)
 /* How long a slice is, and what it says of where its CPU is then. */
 static u32 ppa_slice_follow(struct ppa_taken *t, const struct sw_slice *e)
 {
-	u32 words = sizeof(*e) / sizeof(u64);
+	const unsigned int more = sw_slice_more(e->flags);
 	u64 dt = e->dt;
 
-	if (e->flags & (SW_SLICE_BORN | SW_SLICE_NAME))
-		return (words + 2) * sizeof(u64);
 	if (e->flags & SW_SLICE_BEGIN) {
 		*t = (struct ppa_taken) { e->more[0], e->tid, true };
-		return (words + 1) * sizeof(u64);
+	} else if (!(e->flags & (SW_SLICE_BORN | SW_SLICE_NAME))) {
+		/* its upper half is in the first of the last three */
+		if (e->flags & SW_SLICE_WIDE)
+			dt |= READ_ONCE(*(e->more + more - 3)) << 32;
+		t->time += dt;
+		t->tid = e->tid;
 	}
-	words += !!(e->flags & SW_SLICE_IRQ) + !!(e->flags & SW_SLICE_WOKEN);
-	if (e->flags & SW_SLICE_WIDE) {
-		dt |= READ_ONCE(*(e->more + words - 2)) << 32;
-		words += 3;
-	}
-	t->time += dt;
-	t->tid = e->tid;
-	return words * sizeof(u64);
+	return sizeof(*e) + more * sizeof(u64);
 }
 
 /* As many slices as one record has room for. */

@@ -306,6 +306,17 @@ struct sw_slice {
 	uint64_t more[];
 };
 
+/* How many words of `more' a slice has. */
+static inline unsigned int sw_slice_more(uint8_t flags)
+{
+	if (flags & (SW_SLICE_BORN | SW_SLICE_NAME))
+		return 2;
+	if (flags & SW_SLICE_BEGIN)
+		return 1;
+	return !!(flags & SW_SLICE_IRQ) + !!(flags & SW_SLICE_WOKEN) +
+	       3 * !!(flags & SW_SLICE_WIDE);
+}
+
 /* Of the CPU r.cpu: taken = written + lost. */
 struct sw_trace_slices_end {
 	struct sw_trace_record r;

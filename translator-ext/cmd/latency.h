@@ -134,6 +134,9 @@ int latency_names_add(struct latency_request *req, const char *word);
 /** latency_functions_fail - say of a word what is wrong with it; -1 */
 int latency_functions_fail(const char *word, const char *why);
 
+/** latency_functions_full - latency_functions_put() had no room for all of it; -1 */
+int latency_functions_full(const char *word);
+
 /** latency_functions_has - whether a function of that name is there already */
 bool latency_functions_has(const struct latency_request *req, const char *name);
 

@@ -18,6 +18,11 @@ int latency_functions_fail(const char *word, const char *why)
 	return -1;
 }
 
+int latency_functions_full(const char *word)
+{
+	return latency_functions_fail(word, "these are more than 4096 functions; take a narrower pattern");
+}
+
 /* Be it a pattern's or not. */
 bool latency_functions_has(const struct latency_request *req, const char *name)
 {

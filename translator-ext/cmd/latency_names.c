@@ -88,7 +88,7 @@ static int add_pattern(struct latency_request *req, const char *pattern)
 	if (latency_symbols(take_symbol, &w))
 		return -1;
 	if (w.full)
-		return latency_functions_fail(pattern, "these are more than 4096 functions; take a narrower pattern");
+		return latency_functions_full(pattern);
 	if (!w.found && is_of_syscalls(pattern))
 		return latency_functions_fail(pattern, "the kernel has no such system call");
 	if (!w.found)

@@ -201,7 +201,7 @@ static int put_names(struct source *s)
 			continue;
 		f = latency_functions_put(s->req, name);
 		if (!f)
-			return latency_functions_fail(s->word, "these are more than 4096 functions; take a narrower pattern");
+			return latency_functions_full(s->word);
 		f->optional = !exact;
 	}
 	if (several && exact)

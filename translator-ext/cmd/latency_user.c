@@ -157,7 +157,7 @@ static int put(struct user *u, const struct user_function *found,
 		if (!optional)
 			rc = fail(u, "it stands there twice");
 	} else if (!(f = latency_functions_put(u->req, name.s))) {
-		rc = fail(u, "these are more than 4096 functions; take a narrower pattern");
+		rc = latency_functions_full(u->word);
 	} else {
 		f->file = xstrdup(u->file);
 		f->offset = found->offset;

@@ -81,10 +81,9 @@ static void put_of_sets(const struct stat_request *req, struct buf *out)
 			   whose[req->whom]);
 }
 
-static void put_of_set(const struct stat_request *req,
-		       const struct stat_event *e, struct buf *out)
+/* What names an event of a set, the last of a call's arguments. */
+static void put_in_set(const struct stat_event *e, struct buf *out)
 {
-	put_of_sets(req, out);
 	buf_printf(out, "\"s%zu\", ", e->set);
 	buf_stap_string(out, name_of(e));
 	buf_puts(out, ")");
@@ -110,13 +109,15 @@ static void put_value(const struct stat_request *req,
 	};
 	const char *name = e->ev.table_name;
 
-	if (has_sets(req))
-		put_of_set(req, e, out);
-	else if (e->native < 0)
+	if (has_sets(req)) {
+		put_of_sets(req, out);
+		put_in_set(e, out);
+	} else if (e->native < 0) {
 		buf_printf(out, of_table[req->whom], name, whose[req->whom]);
-	else
+	} else {
 		buf_printf(out, of_natives[req->whom], e->native,
 			   whose[req->whom]);
+	}
 }
 
 /* When the next set's turn comes: 10 ms is where switching costs next to nothing. */
@@ -210,9 +211,8 @@ static void put_count_of_dead(const struct stat_request *req,
 			      const struct stat_event *e, struct buf *out)
 {
 	if (has_sets(req)) {
-		buf_printf(out, "pmu_set_dead(i, \"s%zu\", ", e->set);
-		buf_stap_string(out, name_of(e));
-		buf_puts(out, ")");
+		buf_puts(out, "pmu_set_dead(i, ");
+		put_in_set(e, out);
 	} else if (e->native < 0) {
 		buf_printf(out, "dead_%s(i)", e->ev.table_name);
 	} else {

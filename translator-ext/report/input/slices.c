@@ -20,16 +20,6 @@ static void add_gap(struct slices *s, uint64_t from, uint64_t to, int32_t cpu)
 	s->gaps[s->nr_gaps++] = (struct gap){ from, to, cpu };
 }
 
-static unsigned int words_after(uint8_t flags)
-{
-	if (flags & (SW_SLICE_BORN | SW_SLICE_NAME))
-		return 2;
-	if (flags & SW_SLICE_BEGIN)
-		return 1;
-	return !!(flags & SW_SLICE_IRQ) + !!(flags & SW_SLICE_WOKEN) +
-	       3 * !!(flags & SW_SLICE_WIDE);
-}
-
 static void fill_told(struct told *d, const struct sw_slice *e)
 {
 	const uint64_t *more = e->more;
@@ -156,7 +146,7 @@ void slices_record(struct slices *s, const struct sw_trace_slices *r)
 		e = (const void *)at;
 		if ((size_t)(end - at) < sizeof(*e) || !(e->flags & SW_SLICE))
 			break;
-		size = sizeof(*e) + 8 * words_after(e->flags);
+		size = sizeof(*e) + 8 * sw_slice_more(e->flags);
 		if ((size_t)(end - at) < size || !on_slice(s, e, r->r.cpu))
 			break;
 		at += size;
