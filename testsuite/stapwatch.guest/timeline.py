@@ -17,19 +17,21 @@ ON_CPU = ("user", "system", "int", "softirq")
 
 
 def raw_threads(path):
-    """tid -> (name, life, parts) of those that have ended"""
+    """tid -> (name, life, parts) of those that have ended; name -> tid of all: who
+    has been waited for may still be on its way to its last switch"""
     data = open(path, "rb").read()
     offset, _, stride = struct.unpack_from("<III", data, 40)
     parts_at, nr = struct.unpack_from("<II", data, 88)
-    ended = {}
+    ended, names = {}, {}
     for at in range(offset, len(data) - stride + 1, stride):
         tid, _, flags = struct.unpack_from("<III", data, at)
         name = data[at + 24:at + 40].split(b"\0")[0].decode()
         life, = struct.unpack_from("<Q", data, at + parts_at)
         parts = struct.unpack_from("<%dQ" % nr, data, at + parts_at + 8)
+        names[name] = tid
         if flags & 8:
             ended[tid] = (name, life, list(parts))
-    return ended
+    return ended, names
 
 
 class Lanes:
@@ -146,7 +148,7 @@ def perfetto(path):
 
 
 def main():
-    ended = raw_threads(sys.argv[1])
+    ended, names = raw_threads(sys.argv[1])
     views = {"chrome": chrome(sys.argv[2]), "perfetto": perfetto(sys.argv[3])}
     for view, lanes in views.items():
         of = {}
@@ -168,7 +170,6 @@ def main():
         cpus = [lane for lane in lanes.lanes if not lane[0]]
         print(view, "cpus", len(cpus), "holes",
               sum(lanes.holes(lane) for lane in cpus))
-        names = {name: tid for tid, (name, _, _) in ended.items()}
         for waker, woken in (("w-sleep", "waits"), ("helper", "w-pipe")):
             tids = {t for t, (n, _, _) in ended.items() if n == waker}
             hits = [a for a in lanes.arrows if a[0][1] in tids and
