@@ -22,6 +22,7 @@
 #define SW_PRECISE_SHIFT 6	/* two bits */
 #define SW_PRECISE_MASK (3 << SW_PRECISE_SHIFT)
 #define SW_WANTS_NMI 256
+#define SW_IS_LOADS 512	/* of the runtime's own: see loads.h */
 /* a user's count is not the guest's or the hypervisor's */
 #define SW_USER_ONLY (SW_EXCLUDE_KERNEL | SW_EXCLUDE_HV)
 #define SW_KERNEL_ONLY SW_EXCLUDE_USER

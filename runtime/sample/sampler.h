@@ -403,6 +403,14 @@ sw_sampler_try(struct sw_sampler *s, struct perf_event_attr *attr, int cpu,
 	struct perf_event *e = perf_event_create_kernel_counter(attr, cpu, task,
 								sw_overflow, s);
 
+	/* some of Intel's know the data's source beside an auxiliary event alone, as
+	 * its group's leader; and the kernel gives us no groups */
+	if (PTR_ERR_OR_ZERO(e) == -ENODATA &&
+	    (attr->sample_type & PERF_SAMPLE_DATA_SRC)) {
+		attr->sample_type &= ~PERF_SAMPLE_DATA_SRC;
+		e = perf_event_create_kernel_counter(attr, cpu, task,
+						     sw_overflow, s);
+	}
 	return attr->pinned ? sw_pmu_checked(e) : e;
 }
 

@@ -35,6 +35,7 @@
 #include "count/events.h"
 #include "count/gate.h"
 #include "count/hotplug.h"
+#include "count/loads.h"
 #include "set/open.h"
 #include "set/read.h"
 #include "set/set.h"
@@ -245,8 +246,11 @@ static void sw_anchor_sets(bool has_threads)
 static void sw_anchor_event(unsigned int id)
 {
 	const struct sw_event *ev = sw_event_of(id);
-	int rc = sw_pmu_open(ev, id == SW_EV_tsc, 0);
+	int rc = id < SW_NR_EVENTS ? 0 :
+		 sw_loads_resolve(&sw_natives[id - SW_NR_EVENTS]);
 
+	if (!rc)
+		rc = sw_pmu_open(ev, id == SW_EV_tsc, 0);
 	if (rc >= 0) {
 		sw_slot_of[id] = rc;
 		return;

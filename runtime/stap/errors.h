@@ -12,6 +12,7 @@
 #include "base/session.h"
 #include "count/event.h"
 #include "count/events.h"
+#include "count/loads.h"
 #include "count/perf.h"
 #include "count/vthread.h"
 #include "sample/sampler.h"
@@ -115,6 +116,14 @@ sw_why_missing(const struct sw_event *ev, int rc, bool sampling, char *buf,
 	else if ((rc == -EINVAL || rc == -EOPNOTSUPP) &&
 		 (ev->flags & SW_PRECISE_MASK))
 		why = "this PMU does not take it as it stands; is precise= too high?";
+	else if (rc == SW_LOADS_SPE && ev->type == SW_TYPE_LOADS)
+		why = "this machine's loads are sampled by ARM SPE, into memory that only perf reads: perf record -e arm_spe// has them";
+	else if (rc == SW_LOADS_UNFILTERED && ev->type == SW_TYPE_LOADS)
+		why = "this machine's IBS samples loads of any latency only";
+	else if (rc == SW_LOADS_RANGE && ev->type == SW_TYPE_LOADS)
+		why = "this machine's PMU does not take that ldlat=";
+	else if (ev->type == SW_TYPE_LOADS)
+		why = "this machine's PMU does not sample loads (x86 PEBS or IBS)";
 	else if (ev->type == PERF_TYPE_SOFTWARE)
 		why = "this kernel does not count it";
 	else if (rc == -EOPNOTSUPP && pmu && !(ev->flags & SW_EXCLUDE_GUEST))

@@ -15,6 +15,7 @@
 #include "base/session.h"
 #include "count/elapsed.h"
 #include "count/event.h"
+#include "count/loads.h"
 #include "count/perf.h"
 #include "count/pmu.h"
 #include "message/session.h"
@@ -94,6 +95,11 @@ sw_sampling_create(const struct perf_event_attr *given, int cpu,
 	if (!ev)
 		return ERR_PTR(-EINVAL);
 	if (attr.type == SW_SAMPLING_NATIVE) {
+		rc = sw_loads_resolve(&sw_natives[attr.config]);
+		if (rc) {
+			sw_sampling_failed(ev, rc);
+			return ERR_PTR(rc);
+		}
 		attr.sample_type = ev->sample_type;
 		attr.freq = ev->period < 0;
 		attr.sample_period = abs(ev->period);
@@ -114,8 +120,9 @@ sw_sampling_create(const struct perf_event_attr *given, int cpu,
 				   ev->random, handler);
 	sw_sampler_describe(&attr);
 	e = sw_sampler_create(s, &attr, cpu, task,
-			      given->type == SW_SAMPLING_TABLE &&
-			      attr.type != PERF_TYPE_SOFTWARE);
+			      (given->type == SW_SAMPLING_TABLE &&
+			       attr.type != PERF_TYPE_SOFTWARE) ||
+			      ((ev->flags & SW_IS_LOADS) && !attr.precise_ip));
 	/* the CPU has just gone offline; SystemTap has none of such */
 	if (PTR_ERR_OR_ZERO(e) == -ENODEV && !task &&
 	    (attr.type == PERF_TYPE_SOFTWARE || !cpu_online(cpu)))

@@ -97,7 +97,9 @@ static enum event_found find_name(const char *text, const char *pmu,
 		found = find_derived(text, ev);
 	if (found != EVENT_NOT_MINE)
 		return found;
-	found = event_perf(text, ev, why);
+	found = event_loads(text, ev, why);
+	if (found == EVENT_NOT_MINE)
+		found = event_perf(text, ev, why);
 	if (found == EVENT_NOT_MINE)
 		found = event_sysfs(text, pmu, ev, why);
 	if (found == EVENT_NOT_MINE)

@@ -8,6 +8,7 @@
  *	event_derived	ipc and the like, over names of the table
  *	event_notation	what the notations have in common
  *	event_perf	perf's names and r00c0
+ *	event_loads	mem_loads:ldlat=N
  *	event_sysfs	PMU/TERMS/
  *	event_pfm	libpfm4's names
  *	event_raw	EVENT,pmc[N]=VALUE: the settings, without the event

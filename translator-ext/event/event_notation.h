@@ -26,6 +26,8 @@ enum event_found {
  */
 enum event_found event_perf(const char *text, struct event *ev,
 			    struct buf *why);
+enum event_found event_loads(const char *text, struct event *ev,
+			     struct buf *why);
 enum event_found event_sysfs(const char *text, const char *pmu,
 			     struct event *ev, struct buf *why);
 enum event_found event_pfm(const char *text, const char *pmu,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The module.  Its parameters: profile=NAME, and what shall differ from it;
- * hybrid=1, for a last CPU of another kind; sockets=1, for PMUs of the socket;
+ * hybrid=1, for a last CPU of another kind; sockets=1, for PMUs of the socket; aux=1,
+ * where loads tell of their data's source beside another event only;
  * pace, for NMIs between any two instructions; fail_add, fail_start and
  * fail_read, an event for which that shall fail.
  */
@@ -32,6 +33,8 @@ static bool hybrid;
 module_param(hybrid, bool, 0444);
 static bool sockets;
 module_param(sockets, bool, 0444);
+static bool aux;
+module_param(aux, bool, 0444);
 
 struct sim_profile sim_has;
 /* microseconds from an NMI that another CPU sends to the next; 0: none does */
@@ -107,6 +110,9 @@ static int sim_init_event(struct perf_event *e)
 	if ((has_branch_stack(e) && !sim_has.branches) ||
 	    e->attr.precise_ip > sim_has.precise)
 		return -EOPNOTSUPP;
+	if (aux && (config & 0xff) == SIM_LOADS && e->group_leader == e &&
+	    (e->attr.sample_type & PERF_SAMPLE_DATA_SRC))
+		return -ENODATA;
 	hw->config = config;
 	hw->idx = -1;
 	if (!is_sampling_event(e)) {
