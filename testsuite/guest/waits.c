@@ -47,12 +47,35 @@ static pid_t helper(void (*run)(int), int arg)
 	_exit(0);
 }
 
+/* Until that process is in STATE, as proc(5) has it. */
+static void await(int pid, char state)
+{
+	char path[64], now = 0;
+
+	while (now != state) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+		f = fopen(path, "r");
+		if (!f || fscanf(f, "%*d %*s %c", &now) != 1)
+			_exit(1);
+		fclose(f);
+	}
+}
+
+/* A machine that stood still for a while does not make it late. */
+static void nap_while_it_sleeps(void)
+{
+	await(getppid(), 'S');
+	nap();
+}
+
 static void write_late(int fd)
 {
 	int i;
 
 	for (i = 0; i < times; i++) {
-		nap();
+		nap_while_it_sleeps();
 		if (write(fd, "", 1) != 1)
 			_exit(1);
 	}
@@ -119,7 +142,7 @@ static void wait_socket(void)
 static void nap_once(int unused)
 {
 	(void)unused;
-	nap();
+	nap_while_it_sleeps();
 }
 
 static void wait_child(void)
@@ -135,17 +158,7 @@ static void go_on(int pid)
 	int i;
 
 	for (i = 0; i < times; i++) {
-		char path[64], state = 0;
-
-		while (state != 'T') {
-			FILE *f;
-
-			snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-			f = fopen(path, "r");
-			if (!f || fscanf(f, "%*d %*s %c", &state) != 1)
-				_exit(1);
-			fclose(f);
-		}
+		await(pid, 'T');
 		nap();
 		kill(pid, SIGCONT);
 	}
@@ -168,7 +181,7 @@ static void hold_lock(int go)
 		flock(fd, LOCK_EX);
 		if (write(go, "", 1) != 1)
 			_exit(1);
-		nap();
+		nap_while_it_sleeps();
 		flock(fd, LOCK_UN);
 		/* the other has it once, and then asks for the next */
 		if (read(go, &(char){ 0 }, 1) != 1)
