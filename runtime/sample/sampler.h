@@ -392,6 +392,16 @@ static void sw_sampler_describe(struct perf_event_attr *attr)
 	}
 }
 
+/* Some of Intel's know the data's source beside an auxiliary event alone, as its group's
+ * leader; and the kernel gives us no groups.  Return: was it asked for? */
+static bool sw_without_source(struct perf_event_attr *attr)
+{
+	const bool had = attr->sample_type & PERF_SAMPLE_DATA_SRC;
+
+	attr->sample_type &= ~PERF_SAMPLE_DATA_SRC;
+	return had;
+}
+
 /*
  * An event of a PMU is pinned, so that it says so if there is no counter for
  * it, and does not just count nothing.
@@ -400,17 +410,12 @@ static struct perf_event *
 sw_sampler_try(struct sw_sampler *s, struct perf_event_attr *attr, int cpu,
 	       struct task_struct *task)
 {
-	struct perf_event *e = perf_event_create_kernel_counter(attr, cpu, task,
-								sw_overflow, s);
+	struct perf_event *e;
 
-	/* some of Intel's know the data's source beside an auxiliary event alone, as
-	 * its group's leader; and the kernel gives us no groups */
-	if (PTR_ERR_OR_ZERO(e) == -ENODATA &&
-	    (attr->sample_type & PERF_SAMPLE_DATA_SRC)) {
-		attr->sample_type &= ~PERF_SAMPLE_DATA_SRC;
+	do
 		e = perf_event_create_kernel_counter(attr, cpu, task,
 						     sw_overflow, s);
-	}
+	while (PTR_ERR_OR_ZERO(e) == -ENODATA && sw_without_source(attr));
 	return attr->pinned ? sw_pmu_checked(e) : e;
 }
 
