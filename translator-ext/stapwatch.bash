@@ -98,10 +98,10 @@ _stapwatch_map()
 # For `report': its options, their values, files.
 _stapwatch_report()
 {
-	local options='--annotate --branches --by --callees --callers --chrome --comm
+	local options='--annotate --between --branches --by --callees --callers --chrome --comm
 		--cpu --diff --event --flamegraph --folded --idle --image --inline
 		--kallsyms --limit --no-demangle --perfetto --pid --pprof --root
-		--sort --symbol --tid --timeline'
+		--samples --sort --symbol --tid --time --timeline'
 	local names='comm pid tid cpu image symbol line block address stack
 		data source'
 	local head=
@@ -119,7 +119,7 @@ _stapwatch_report()
 		return
 		;;
 	--annotate | --comm | --cpu | --event | --image | --limit | --pid | \
-		--symbol | --tid)
+		--symbol | --tid | --time | --between)
 		return
 		;;
 	esac
@@ -138,7 +138,7 @@ _stapwatch_starts()
 	case ${COMP_WORDS[1]} in
 	stat) options='-e --every -a -C -p -t -G -I --per-thread --estimate --json -v' ;;
 	latency) options='-e -p --by --over -I -n --svg --json -v' ;;
-	record) options='-e -g -a -C -p -t -G --timeline -o -v' ;;
+	record) options='-e -g -a -C -p -t -G --mark --timeline -o -v' ;;
 	esac
 	case $prev in
 	-e)

@@ -26,6 +26,7 @@
 #include "stap/errors.h"
 #include "stap/parts.h"
 #include "stap/set_of.h"
+#include "trace/mark.h"
 #include "watch/fold.h"
 #include "watch/session.h"
 

@@ -46,6 +46,7 @@ enum sw_trace_type {
 	SW_TRACE_THREAD,	/* a thread's accounting, as it stood */
 	SW_TRACE_SLICES,	/* what one CPU did */
 	SW_TRACE_SLICES_END,
+	SW_TRACE_NOTE,		/* a moment that the script named */
 };
 
 struct sw_trace_record {
@@ -226,6 +227,16 @@ struct sw_trace_end {
 	uint64_t lost_skipped;		/* SystemTap ran no handler */
 	uint64_t no_stack;		/* written without: table was full */
 	uint64_t other_lost;		/* records that are not samples */
+};
+
+#define SW_TRACE_NOTE_NAME 128		/* with its end */
+
+/* stapwatch_mark() */
+struct sw_trace_note {
+	struct sw_trace_record r;
+	uint32_t pid;			/* who ran; 0: idle */
+	uint32_t tid;
+	char name[];
 };
 
 /*

@@ -459,7 +459,7 @@ static void sw_trace_report(void)
 		_stp_warn("stapwatch: %lu of %lu samples were lost: SystemTap ran no handler, which was within another or on a CPU that came later\n",
 			  skipped, taken);
 	if (other)
-		_stp_warn("stapwatch: %lu records of processes and their maps were lost; -G stapwatch_buffer=KB makes a CPU's buffer larger\n",
+		_stp_warn("stapwatch: %lu records of processes, their maps and marks were lost; -G stapwatch_buffer=KB makes a CPU's buffer larger\n",
 			  other);
 	if (sw_trace.endless)
 		_stp_warn("stapwatch: the trace has no end: for %d s nobody read the session's output\n",

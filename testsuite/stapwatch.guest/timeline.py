@@ -3,6 +3,7 @@
 # state.  Prints what they agree in, a line each; what they do not, too.
 #
 #	timeline.py RAWTHREADS CHROME PERFETTO
+#	timeline.py --marks PERFETTO
 
 import json
 import struct
@@ -40,6 +41,7 @@ class Lanes:
     def __init__(self):
         self.lanes = {}
         self.arrows = []
+        self.marks = []
 
     def add(self, lane, start, end, state, values):
         self.lanes.setdefault(lane, []).append((start, end, state, values))
@@ -125,6 +127,8 @@ def perfetto(path):
                 tracks[track[1]] = (thread[1], thread[2])
             elif 2 in track and track[2].startswith(b"CPU "):
                 tracks[track[1]] = (0, int(track[2][4:]))
+            elif 2 in track:
+                tracks[track[1]] = track[2].decode()
             continue
         time, event = packet[8], list(fields(packet[11]))
         of = dict(event)
@@ -140,9 +144,12 @@ def perfetto(path):
         elif of[9] == 2:
             start, state, notes = opened.pop(lane)
             lanes.add(lane, start, time, state, notes)
-        else:
+        elif 47 in of:
             assert of[9] == 3
             flows[of[47]] = (lane, time)
+        else:
+            assert of[9] == 3
+            lanes.marks.append((time, lane, of[23].decode(), dict(fields(of[4]))[3]))
     assert not opened and not flows
     return lanes
 
@@ -187,4 +194,9 @@ def main():
     print("views", "same" if same else "differ")
 
 
-main()
+def marks():
+    for mark in perfetto(sys.argv[2]).marks:
+        print(*mark)
+
+
+marks() if sys.argv[1] == "--marks" else main()

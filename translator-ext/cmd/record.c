@@ -18,12 +18,18 @@
 #include "event/event.h"
 #include "stap/run.h"
 
-#define USAGE "there are -e EVENT:PERIOD, -g, -a, -C CPUS, -p PID, -t TID, -G CGROUP, --timeline, -o FILE, -v and a COMMAND"
+#define USAGE "there are -e EVENT:PERIOD, -g, -a, -C CPUS, -p PID, -t TID, -G CGROUP, --mark NAME=PROBE, --timeline, -o FILE, -v and a COMMAND"
 #define MAX_EVENTS 16
+#define MAX_MARKS 16
 
 struct record {
 	const char *events[MAX_EVENTS];
 	size_t nr_events;
+	struct {
+		char *name;
+		const char *probe;
+	} marks[MAX_MARKS];
+	size_t nr_marks;
 	bool all;
 	bool timeline;
 	const char *cpus;
@@ -77,9 +83,24 @@ static int take_event(struct record *r, const char *text)
 	return 0;
 }
 
+static int take_mark(struct record *r, char *text)
+{
+	char *probe = strchr(text, '=');
+
+	if (!probe || probe == text || !probe[1])
+		return say("--mark wants NAME=PROBE", text);
+	if (r->nr_marks == MAX_MARKS)
+		return fail("there can be 16 marks at most");
+	*probe++ = '\0';
+	r->marks[r->nr_marks].name = text;
+	r->marks[r->nr_marks++].probe = probe;
+	return 0;
+}
+
 static int read_options(struct record *r, int argc, char **argv)
 {
 	static const struct option names[] = {
+		{ "mark", required_argument, NULL, 'M' },
 		{ "timeline", no_argument, NULL, 'T' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -117,6 +138,9 @@ static int read_options(struct record *r, int argc, char **argv)
 			break;
 		case 'o':
 			r->file = optarg;
+			break;
+		case 'M':
+			rc = take_mark(r, optarg);
 			break;
 		case 'T':
 			r->timeline = true;
@@ -168,6 +192,11 @@ static void write_script(const struct record *r, struct buf *out)
 		buf_printf(out, "probe kernel.pmu_profile(\"%s\") {%s profile_sample() }\n",
 			   r->events[i],
 			   r->tid ? " if (tid() != record_tid) next;" : "");
+	for (i = 0; i < r->nr_marks; i++) {
+		buf_printf(out, "probe %s { stapwatch_mark(", r->marks[i].probe);
+		buf_stap_string(out, r->marks[i].name);
+		buf_puts(out, ") }\n");
+	}
 }
 
 static int run(const struct record *r, char *script)

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* stapwatch report: its options, and what they lead to. */
+/* stapwatch report: what its options lead to. */
 #include "cmd/cmd.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,311 +11,25 @@
 
 #include "base/buf.h"
 #include "base/shown.h"
+#include "cmd/report_options.h"
 #include "cmd/report_timeline.h"
 #include "config.h"
 #include "report/input/profile.h"
 #include "report/output/annotate.h"
 #include "report/output/branch_table.h"
 #include "report/output/calltree.h"
-#include "report/output/columns.h"
 #include "report/output/diff.h"
 #include "report/output/flame_svg.h"
 #include "report/output/folded.h"
 #include "report/output/pprof.h"
+#include "report/output/samples.h"
 #include "report/output/table.h"
 #include "report/output/view.h"
-
-enum output {
-	OUTPUT_TABLE,
-	OUTPUT_CALLEES,
-	OUTPUT_CALLERS,
-	OUTPUT_FOLDED,
-	OUTPUT_FLAMEGRAPH,
-	OUTPUT_PPROF,
-	OUTPUT_ANNOTATE,
-	OUTPUT_BRANCHES,
-	OUTPUT_DIFF,
-	/* of a timeline, not of samples */
-	OUTPUT_TIMELINE,
-	OUTPUT_CHROME,
-	OUTPUT_PERFETTO,
-};
-
-/* What an output is made by without --by, and what it takes besides. */
-static const struct {
-	const char *by;
-	unsigned int fields;
-	double limit;
-} defaults[] = {
-	[OUTPUT_TABLE] = { "comm,image,symbol", 0, 0 },
-	[OUTPUT_CALLEES] = { "comm", PROFILE_IP | PROFILE_STACK, 0.5 },
-	[OUTPUT_CALLERS] = { NULL, PROFILE_IP | PROFILE_STACK, 0.5 },
-	[OUTPUT_FOLDED] = { "comm", PROFILE_IP | PROFILE_STACK, 0 },
-	/* narrower than half a pixel */
-	[OUTPUT_FLAMEGRAPH] = { "comm", PROFILE_IP | PROFILE_STACK, 0.04 },
-	[OUTPUT_PPROF] = { "comm", PROFILE_IP | PROFILE_STACK, 0 },
-	[OUTPUT_ANNOTATE] = { NULL, PROFILE_IP, 0 },
-	[OUTPUT_BRANCHES] = { "symbol", PROFILE_BRANCHES, 0 },
-	[OUTPUT_DIFF] = { "comm,image,symbol", 0, 0 },
-	[OUTPUT_PERFETTO] = { NULL, 0, 0 },
-};
-
-struct settings {
-	const char *path;
-	const char *other;	/* of --diff */
-	struct places_from from;
-	enum output output;
-	const char *by;
-	struct columns columns;
-	enum rows_sort sort;
-	struct profile_filter filter;
-	struct view_filter view;
-	double limit;		/* negative: the output's own */
-	bool idle;		/* is to be drawn */
-};
-
-static int __attribute__((format(printf, 1, 2)))
-wrong(const char *fmt, ...)
-{
-	struct buf what = { 0 };
-	va_list args;
-
-	va_start(args, fmt);
-	buf_vprintf(&what, fmt, args);
-	va_end(args);
-	shown_line(stderr, "stapwatch report: %s; see 'man stapwatch-report'", what.s);
-	free(what.s);
-	return -1;
-}
-
-static int parse_number(const char *option, const char *s, int64_t *number)
-{
-	char *end;
-
-	errno = 0;
-	*number = strtoll(s, &end, 10);
-	if (errno || end == s || *end || *number < 0)
-		return wrong("--%s wants a number: \"%s\"", option, s);
-	return 0;
-}
-
-static int parse_limit(const char *s, double *limit)
-{
-	char *end;
-
-	*limit = strtod(s, &end);
-	if (end == s || *end || !(*limit >= 0 && *limit <= 100))
-		return wrong("--limit wants a share, from 0 to 100 percent: \"%s\"",
-			     s);
-	return 0;
-}
-
-static int parse_by(const char *by, struct columns *columns)
-{
-	struct buf why = { 0 };
-	int err = columns_parse(by, columns, &why);
-
-	if (err)
-		wrong("%s", why.s);
-	free(why.s);
-	return err;
-}
-
-static int parse_sort(const char *s, enum rows_sort *sort)
-{
-	static const char *const names[] = {
-		[SORT_EVENTS] = "events",
-		[SORT_SAMPLES] = "samples",
-		[SORT_NAME] = "name",
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (!strcmp(names[i], s)) {
-			*sort = i;
-			return 0;
-		}
-	}
-	return wrong("--sort wants events, samples or name: \"%s\"", s);
-}
-
-static int set_output(struct settings *s, enum output output)
-{
-	if (s->output != OUTPUT_TABLE && s->output != output)
-		return wrong("one of --callees, --callers, --folded, --flamegraph, --pprof, --annotate, --branches, --diff, --timeline, --chrome and --perfetto is enough");
-	s->output = output;
-	return 0;
-}
-
-enum option_number {
-	OPT_OUTPUT = 256,	/* and an enum output */
-	OPT_BY = OPT_OUTPUT + OUTPUT_PERFETTO + 1,
-	OPT_COMM,
-	OPT_CPU,
-	OPT_EVENT,
-	OPT_IDLE,
-	OPT_IMAGE,
-	OPT_INLINE,
-	OPT_KALLSYMS,
-	OPT_LIMIT,
-	OPT_NO_DEMANGLE,
-	OPT_PID,
-	OPT_ROOT,
-	OPT_SORT,
-	OPT_SYMBOL,
-	OPT_TID,
-};
-
-static const struct option options[] = {
-	{ "annotate", required_argument, NULL, OPT_OUTPUT + OUTPUT_ANNOTATE },
-	{ "branches", no_argument, NULL, OPT_OUTPUT + OUTPUT_BRANCHES },
-	{ "by", required_argument, NULL, OPT_BY },
-	{ "callees", no_argument, NULL, OPT_OUTPUT + OUTPUT_CALLEES },
-	{ "callers", no_argument, NULL, OPT_OUTPUT + OUTPUT_CALLERS },
-	{ "chrome", no_argument, NULL, OPT_OUTPUT + OUTPUT_CHROME },
-	{ "comm", required_argument, NULL, OPT_COMM },
-	{ "cpu", required_argument, NULL, OPT_CPU },
-	{ "diff", required_argument, NULL, OPT_OUTPUT + OUTPUT_DIFF },
-	{ "event", required_argument, NULL, OPT_EVENT },
-	{ "flamegraph", no_argument, NULL, OPT_OUTPUT + OUTPUT_FLAMEGRAPH },
-	{ "folded", no_argument, NULL, OPT_OUTPUT + OUTPUT_FOLDED },
-	{ "idle", no_argument, NULL, OPT_IDLE },
-	{ "image", required_argument, NULL, OPT_IMAGE },
-	{ "inline", no_argument, NULL, OPT_INLINE },
-	{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
-	{ "limit", required_argument, NULL, OPT_LIMIT },
-	{ "no-demangle", no_argument, NULL, OPT_NO_DEMANGLE },
-	{ "perfetto", no_argument, NULL, OPT_OUTPUT + OUTPUT_PERFETTO },
-	{ "pid", required_argument, NULL, OPT_PID },
-	{ "pprof", no_argument, NULL, OPT_OUTPUT + OUTPUT_PPROF },
-	{ "root", required_argument, NULL, OPT_ROOT },
-	{ "sort", required_argument, NULL, OPT_SORT },
-	{ "symbol", required_argument, NULL, OPT_SYMBOL },
-	{ "tid", required_argument, NULL, OPT_TID },
-	{ "timeline", no_argument, NULL, OPT_OUTPUT + OUTPUT_TIMELINE },
-	{ 0 },
-};
-
-static int take_option(struct settings *s, int opt)
-{
-	switch (opt) {
-	case OPT_OUTPUT + OUTPUT_ANNOTATE:
-		s->view.symbol = optarg;
-		return set_output(s, OUTPUT_ANNOTATE);
-	case OPT_OUTPUT + OUTPUT_DIFF:
-		s->other = optarg;
-		return set_output(s, OUTPUT_DIFF);
-	case OPT_BY:
-		s->by = optarg;
-		return 0;
-	case OPT_COMM:
-		s->filter.comm = optarg;
-		return 0;
-	case OPT_CPU:
-		return parse_number("cpu", optarg, &s->filter.cpu);
-	case OPT_EVENT:
-		s->filter.event = optarg;
-		return 0;
-	case OPT_IDLE:
-		s->idle = true;
-		return 0;
-	case OPT_IMAGE:
-		s->view.image = optarg;
-		return 0;
-	case OPT_INLINE:
-		s->from.inlined = true;
-		return 0;
-	case OPT_KALLSYMS:
-		s->from.kallsyms = optarg;
-		return 0;
-	case OPT_LIMIT:
-		return parse_limit(optarg, &s->limit);
-	case OPT_NO_DEMANGLE:
-		s->from.mangled = true;
-		return 0;
-	case OPT_PID:
-		return parse_number("pid", optarg, &s->filter.pid);
-	case OPT_ROOT:
-		s->from.root = optarg;
-		return 0;
-	case OPT_SORT:
-		return parse_sort(optarg, &s->sort);
-	case OPT_SYMBOL:
-		s->view.symbol = optarg;
-		return 0;
-	case OPT_TID:
-		return parse_number("tid", optarg, &s->filter.tid);
-	}
-	return set_output(s, opt - OPT_OUTPUT);
-}
-
-static int check_branches(const struct columns *columns)
-{
-	size_t i;
-
-	for (i = 0; i < columns->nr; i++)
-		if (!branch_table_takes(columns->list[i]))
-			return wrong("--branches has no %s to be made by",
-				     columns->list[i]->name);
-	return 0;
-}
-
-static bool is_timeline(enum output output)
-{
-	return output >= OUTPUT_TIMELINE;
-}
 
 /* Writes what is no text. */
 static bool is_binary(enum output output)
 {
 	return output == OUTPUT_PPROF || output == OUTPUT_PERFETTO;
-}
-
-static int check_timeline(const struct settings *s)
-{
-	if (s->by || s->filter.event || s->view.image || s->view.symbol ||
-	    s->limit >= 0 || s->sort || s->from.root || s->from.kallsyms ||
-	    s->from.inlined || s->from.mangled)
-		return wrong("a timeline has no samples: it takes --comm, --cpu, --pid and --tid only");
-	return 0;
-}
-
-static int parse_options(int argc, char **argv, struct settings *s)
-{
-	const char *by;
-	char letter[3];
-	int opt;
-
-	*s = (struct settings) {
-		.filter = { .pid = -1, .tid = -1, .cpu = -1 },
-		.limit = -1,
-	};
-	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-		if (opt == ':')
-			return wrong("option %s wants a value",
-				     cmd_refused(opt, argv, letter));
-		if (opt == '?')
-			return wrong("option %s is not known",
-				     cmd_refused(opt, argv, letter));
-		if (take_option(s, opt))
-			return -1;
-	}
-	if (argc - optind != 1)
-		return wrong(argc == optind ? "which trace? Name a FILE, or - for stdin" :
-					      "one trace is enough");
-	s->path = argv[optind];
-	if (s->idle && s->output != OUTPUT_FLAMEGRAPH)
-		return wrong("--idle is for --flamegraph; the idle loop is in all else");
-	if (is_timeline(s->output))
-		return check_timeline(s);
-	s->view.without_idle = s->output == OUTPUT_FLAMEGRAPH && !s->idle;
-	if (s->limit < 0)
-		s->limit = defaults[s->output].limit;
-	by = s->by ?: defaults[s->output].by;
-	if (by && parse_by(by, &s->columns))
-		return -1;
-	return s->output == OUTPUT_BRANCHES ? check_branches(&s->columns) : 0;
 }
 
 static struct profile *read_profile(const struct settings *s, const char *path,
@@ -368,11 +80,13 @@ static void say_version(const struct profile *p)
 }
 
 /* What is not in the report is told of, in lines of stderr. */
-static void say_losses(const struct profile *p, struct view *v)
+static void say_losses(const struct settings *s, const struct profile *p,
+		       struct view *v)
 {
 	const struct loss_sum sum = loss_sum(&p->loss);
 
 	say_version(p);
+	spans_say(&p->spans, &s->filter.span, p->name, stderr);
 	loss_say(&p->loss, &p->skipped, p->name, stderr);
 	places_say(v->places, stderr);
 	if (p->no_stack)
@@ -494,6 +208,9 @@ static int print_view(const struct settings *s, struct view *v, struct buf *out)
 		return 0;
 	case OUTPUT_BRANCHES:
 		return print_branches(s, v, out);
+	case OUTPUT_SAMPLES:
+		samples_print(v, &s->columns, out, stdout);
+		return 0;
 	case OUTPUT_DIFF:
 	case OUTPUT_TIMELINE:
 	case OUTPUT_CHROME:
@@ -503,18 +220,9 @@ static int print_view(const struct settings *s, struct view *v, struct buf *out)
 	return 1;
 }
 
-static unsigned int needed_fields(const struct settings *s)
-{
-	unsigned int fields = s->columns.fields | defaults[s->output].fields;
-
-	if (s->view.image || s->view.symbol)
-		fields |= PROFILE_IP;
-	return fields;
-}
-
 static int report_one(const struct settings *s, struct buf *out)
 {
-	struct profile *p = read_profile(s, s->path, needed_fields(s));
+	struct profile *p = read_profile(s, s->path, s->fields);
 	struct view *v;
 	int status;
 
@@ -522,7 +230,7 @@ static int report_one(const struct settings *s, struct buf *out)
 		return 1;
 	v = view_new(p, &s->from, &s->view);
 	status = print_view(s, v, out);
-	say_losses(p, v);
+	say_losses(s, p, v);
 	view_free(v);
 	profile_free(p);
 	return status;
@@ -530,18 +238,18 @@ static int report_one(const struct settings *s, struct buf *out)
 
 static int report_two(const struct settings *s, struct buf *out)
 {
-	struct profile *before = read_profile(s, s->other, needed_fields(s));
+	struct profile *before = read_profile(s, s->other, s->fields);
 	struct profile *now = NULL;
 	struct view *v, *w;
 
 	if (before)
-		now = read_profile(s, s->path, needed_fields(s));
+		now = read_profile(s, s->path, s->fields);
 	if (now) {
 		v = view_new(before, &s->from, &s->view);
 		w = view_new(now, &s->from, &s->view);
 		diff_print(v, w, &s->columns, s->limit, out);
-		say_losses(before, v);
-		say_losses(now, w);
+		say_losses(s, before, v);
+		say_losses(s, now, w);
 		view_free(v);
 		view_free(w);
 		profile_free(now);
@@ -558,6 +266,7 @@ static int report_slices(const struct settings *s, struct buf *out)
 		.pid = s->filter.pid,
 		.tid = s->filter.tid,
 		.cpu = s->filter.cpu,
+		.span = s->filter.span,
 	};
 
 	return report_timeline(s->path, &filter,
@@ -573,14 +282,14 @@ int cmd_report(int argc, char **argv)
 	struct settings s;
 	int status;
 
-	if (parse_options(argc, argv, &s))
+	if (report_options(argc, argv, &s))
 		return 1;
 	if (is_binary(s.output) && isatty(STDOUT_FILENO)) {
-		wrong("--%s writes what is no text: give stdout a file",
+		report_wrong("--%s writes what is no text: give stdout a file",
 		      s.output == OUTPUT_PPROF ? "pprof" : "perfetto");
 		return 1;
 	}
-	if (is_timeline(s.output))
+	if (report_is_timeline(s.output))
 		status = report_slices(&s, &out);
 	else if (s.output == OUTPUT_DIFF)
 		status = report_two(&s, &out);

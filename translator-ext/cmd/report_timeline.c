@@ -58,7 +58,10 @@ int report_timeline(const char *path, const struct timeline_filter *filter,
 	}
 	free(why.s);
 	v.timeline = t;
+	timeline_filter_marks(t, &v.filter);
 	print(&v, out, stdout);
+	spans_say(&v.filter.spans, &v.filter.span, t->name, stderr);
+	spans_free(&v.filter.spans);
 	say_losses(t);
 	timeline_free(t);
 	return 0;

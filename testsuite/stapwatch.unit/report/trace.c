@@ -95,6 +95,7 @@ static const struct type types[] = {
 		FIELD(slices, flags) } },
 	{ TYPE(slices_end, SW_TRACE_SLICES_END), {
 		FIELD(slices_end, taken), FIELD(slices_end, lost) } },
+	{ TYPE(note, SW_TRACE_NOTE), { FIELD(note, pid), FIELD(note, tid) } },
 };
 
 static union {

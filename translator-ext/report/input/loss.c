@@ -127,7 +127,7 @@ static void say_cpu(struct lines *lines, unsigned int cpu,
 		say(lines, "CPU %u: %" PRIu64 " samples have no stack: the table was full",
 		    cpu, e->no_stack);
 	if (e->other_lost)
-		say(lines, "CPU %u: %" PRIu64 " records of processes and their maps were lost; images may be unknown or wrong",
+		say(lines, "CPU %u: %" PRIu64 " records of processes, their maps and marks were lost; images may be unknown or wrong",
 		    cpu, e->other_lost);
 }
 

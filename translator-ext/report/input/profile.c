@@ -108,7 +108,9 @@ static bool is_wanted(struct reading *rd, const struct sw_trace_sample *s,
 {
 	const struct profile_filter *f = rd->filter;
 
-	return (f->pid < 0 || f->pid == s->pid) &&
+	return spans_want(&rd->p->spans, &f->span, rd->p->head->r.time,
+			  s->r.time, s->r.time) &&
+	       (f->pid < 0 || f->pid == s->pid) &&
 	       (f->tid < 0 || f->tid == s->tid) &&
 	       (f->cpu < 0 || f->cpu == s->r.cpu) &&
 	       (!f->event || !fnmatch(f->event,
@@ -192,6 +194,30 @@ static void add_branches(struct profile *p, const struct sw_trace_sample *s,
 	branches_add(&p->branches, p->procs, s, &like, list);
 }
 
+static void keep_sample(struct profile *p, const struct sw_trace_sample *s,
+			uint32_t cell, const uint64_t *latency,
+			const uint64_t *counts)
+{
+	const size_t nr = s->nr_counts + 1;
+	uint64_t *to;
+
+	p->values = array_room(p->values, &p->size_values, p->nr_values + nr,
+			       sizeof(*p->values));
+	to = p->values + p->nr_values;
+	*to = latency ? *latency : UINT64_MAX;
+	memcpy(to + 1, counts, s->nr_counts * sizeof(*to));
+	p->each = array_room(p->each, &p->size_each, p->nr_each + 1,
+			     sizeof(*p->each));
+	p->each[p->nr_each++] = (struct profile_sample) {
+		.time = s->r.time,
+		.period = s->period,
+		.cell = cell,
+		.nr_values = nr,
+		.values = p->nr_values,
+	};
+	p->nr_values += nr;
+}
+
 static void on_sample(struct reading *rd, const struct sw_trace_sample *s)
 {
 	const uint64_t *more = s->more, *latency = NULL;
@@ -232,8 +258,26 @@ static void on_sample(struct reading *rd, const struct sw_trace_sample *s)
 		c->events += s->period;
 	}
 	add_values(c, s, latency, more);
+	if (rd->fields & PROFILE_EACH)
+		keep_sample(p, s, nr, latency, more);
 	if (rd->fields & PROFILE_BRANCHES)
 		add_branches(p, s, &key, more + s->nr_counts);
+}
+
+/* Whose it is says --pid and --tid; no event has it, and no name of a thread's. */
+static void on_mark(struct reading *rd, const struct sw_trace_note *r)
+{
+	const struct profile_filter *f = rd->filter;
+	struct profile *p = rd->p;
+
+	spans_mark(&p->spans, &f->span, r->r.time, r->name);
+	if (rd->fields & PROFILE_EACH &&
+	    spans_want(&p->spans, &f->span, p->head->r.time, r->r.time,
+		       r->r.time) &&
+	    (f->pid < 0 || f->pid == r->pid) &&
+	    (f->tid < 0 || f->tid == r->tid) &&
+	    (f->cpu < 0 || f->cpu == r->r.cpu))
+		marks_add(&p->marks, r);
 }
 
 static void on_record(struct reading *rd, const struct sw_trace_record *r)
@@ -250,6 +294,9 @@ static void on_record(struct reading *rd, const struct sw_trace_record *r)
 		break;
 	case SW_TRACE_SAMPLE:
 		on_sample(rd, (const void *)r);
+		break;
+	case SW_TRACE_NOTE:
+		on_mark(rd, (const void *)r);
 		break;
 	default:
 		procs_record(rd->p->procs, r);
@@ -321,7 +368,11 @@ void profile_free(struct profile *p)
 	free(p->events);
 	free(p->counts);
 	free(p->head);
+	free(p->each);
+	free(p->values);
 	branches_free(&p->branches);
+	spans_free(&p->spans);
+	marks_free(&p->marks);
 	loss_free(&p->loss);
 	procs_free(p->procs);
 	images_free(&p->images);

@@ -15,7 +15,9 @@
 #include "report/input/branches.h"
 #include "report/input/images.h"
 #include "report/input/loss.h"
+#include "report/input/marks.h"
 #include "report/input/proc_maps.h"
+#include "report/input/span.h"
 #include "report/input/stat.h"
 
 /* In what samples have to be alike; the event they always have. */
@@ -28,6 +30,7 @@
 #define PROFILE_ADDR 64
 #define PROFILE_DATA_SRC 128
 #define PROFILE_BRANCHES 256	/* those are wanted, too */
+#define PROFILE_EACH 512	/* so is each sample, and each mark */
 
 /* Which samples are wanted; NULL or -1: all. */
 struct profile_filter {
@@ -36,6 +39,7 @@ struct profile_filter {
 	int64_t pid;
 	int64_t tid;
 	int64_t cpu;
+	struct span span;
 };
 
 /* The number of a stack that was not kept. */
@@ -64,6 +68,15 @@ struct cell {
 	uint64_t events;	/* the sum of their periods */
 	uint32_t nr_stats;	/* of the latency, and of the counts then */
 	struct stat_values *stats;
+};
+
+/* One of them, of PROFILE_EACH. */
+struct profile_sample {
+	uint64_t time;
+	uint64_t period;
+	uint32_t cell;
+	uint32_t nr_values;	/* latency, and then counts; UINT64_MAX: none */
+	size_t values;		/* the first is the profile's value of that number */
 };
 
 struct profile_event {
@@ -95,6 +108,12 @@ struct profile {
 	struct cell *cells;
 	size_t size_cells;
 	struct branches branches;
+	struct spans spans;
+	struct marks marks;	/* those that are wanted */
+	struct profile_sample *each; /* in the order of time */
+	size_t nr_each, size_each;
+	uint64_t *values;
+	size_t nr_values, size_values;
 	uint64_t no_stack;	/* samples that have one that is not there */
 	uint64_t periods;	/* of all samples: no sum of theirs overflows */
 	uint64_t no_period;	/* samples whose would have done it */

@@ -76,6 +76,9 @@ static void on_record(struct reading *rd, const struct sw_trace_record *r)
 	case SW_TRACE_SLICES_END:
 		slices_end(&rd->cpus, (const void *)r);
 		break;
+	case SW_TRACE_NOTE:
+		marks_add(&rd->t->marks, (const void *)r);
+		break;
 	}
 }
 
@@ -462,6 +465,7 @@ struct timeline *timeline_read(const char *path, struct buf *why)
 	progress_end();
 	t->skipped = *trace_skipped(trace);
 	trace_close(trace);
+	marks_sort(&t->marks);
 	if (rd.has_head) {
 		follow_all(&rd);
 	} else {
@@ -478,9 +482,31 @@ struct timeline *timeline_read(const char *path, struct buf *why)
 void timeline_free(struct timeline *t)
 {
 	loss_free(&t->loss);
+	marks_free(&t->marks);
 	free(t->threads);
 	free(t->slices);
 	free(t);
+}
+
+void timeline_filter_marks(const struct timeline *t,
+			   struct timeline_filter *filter)
+{
+	size_t i;
+
+	for (i = 0; i < t->marks.nr; i++)
+		spans_mark(&filter->spans, &filter->span, t->marks.list[i].ns,
+			   t->marks.list[i].name);
+}
+
+bool timeline_wants_mark(const struct timeline *t,
+			 const struct timeline_filter *filter,
+			 const struct mark *m)
+{
+	return (filter->cpu < 0 || filter->cpu == m->cpu) &&
+	       (filter->pid < 0 || filter->pid == m->pid) &&
+	       (filter->tid < 0 || filter->tid == m->tid) &&
+	       spans_want(&filter->spans, &filter->span,
+			  timeline_ns(t, t->begin), m->ns, m->ns);
 }
 
 bool timeline_wants(const struct timeline *t,
@@ -490,6 +516,11 @@ bool timeline_wants(const struct timeline *t,
 	const struct timeline_thread *th;
 
 	if (filter->cpu >= 0 && filter->cpu != s->cpu)
+		return false;
+	if (!span_is_all(&filter->span) &&
+	    !spans_want(&filter->spans, &filter->span,
+			timeline_ns(t, t->begin), timeline_ns(t, s->from),
+			timeline_ns(t, s->to)))
 		return false;
 	if (s->thread == TIMELINE_NONE)
 		return filter->pid < 0 && filter->tid < 0 && !filter->comm;

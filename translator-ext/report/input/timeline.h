@@ -17,6 +17,8 @@
 #include "base/intern.h"
 #include "ppa/abi.h"
 #include "report/input/loss.h"
+#include "report/input/marks.h"
+#include "report/input/span.h"
 #include "report/input/trace_read.h"
 
 /* What a slice is of, beside a part of those that are not on a CPU. */
@@ -57,6 +59,8 @@ struct timeline_filter {
 	int64_t pid;
 	int64_t tid;
 	int64_t cpu;
+	struct span span; /* they are partly in it */
+	struct spans spans; /* timeline_filter_marks() fills it */
 };
 
 struct timeline {
@@ -74,6 +78,7 @@ struct timeline {
 	uint64_t unchecked; /* those of which slices were lost */
 	uint64_t taken, lost; /* slices */
 	uint64_t damaged; /* records with what is no slice */
+	struct marks marks; /* in the order of time */
 	struct loss loss;
 	struct trace_skipped skipped;
 };
@@ -87,6 +92,16 @@ struct timeline {
  */
 struct timeline *timeline_read(const char *path, struct buf *why);
 void timeline_free(struct timeline *t);
+
+/** timeline_filter_marks - where the marks of the filter's span are; spans_free()
+ * lets go of that */
+void timeline_filter_marks(const struct timeline *t,
+			   struct timeline_filter *filter);
+
+/** timeline_wants_mark - is a mark what the filter asks for? */
+bool timeline_wants_mark(const struct timeline *t,
+			 const struct timeline_filter *filter,
+			 const struct mark *m);
 
 /** timeline_wants - is a slice what the filter asks for? */
 bool timeline_wants(const struct timeline *t,

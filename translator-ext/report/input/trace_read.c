@@ -103,6 +103,7 @@ static bool fits(const struct sw_trace_record *r)
 		[SW_TRACE_THREAD] = sizeof(struct sw_trace_thread),
 		[SW_TRACE_SLICES] = sizeof(struct sw_trace_slices),
 		[SW_TRACE_SLICES_END] = sizeof(struct sw_trace_slices_end),
+		[SW_TRACE_NOTE] = sizeof(struct sw_trace_note),
 	};
 	const struct sw_trace_event *event = (const void *)r;
 	const struct sw_trace_count *count = (const void *)r;
@@ -137,6 +138,8 @@ static bool fits(const struct sw_trace_record *r)
 		return timeline->hz;
 	case SW_TRACE_THREAD:
 		return thread_fits((const void *)r);
+	case SW_TRACE_NOTE:
+		return text_ends(r, sizeof(struct sw_trace_note));
 	}
 	return true;
 }
@@ -343,7 +346,7 @@ const struct sw_trace_record *trace_next(struct trace *t)
 	const struct sw_trace_record *r;
 
 	while (!t->skipped.second && (r = next_record(t))) {
-		if (r->type > SW_TRACE_SLICES_END) {
+		if (r->type > SW_TRACE_NOTE) {
 			t->skipped.unknown++;
 		} else if (r->type == SW_TRACE_HEAD) {
 			h = (const void *)r;

@@ -122,6 +122,16 @@ static void put_arrow(struct writing *w, const struct timeline_slice *s)
 		w->flows);
 }
 
+/* A line across all lanes. */
+static void put_mark(struct writing *w, const struct mark *m)
+{
+	begin_event(w, 'i', m->pid, m->tid);
+	put_time(w, "ts", m->ns);
+	buf_puts(w->out, ",\"s\":\"g\",\"name\":");
+	json_string(w->out, m->name);
+	buf_puts(w->out, "}");
+}
+
 void timeline_chrome(const struct timeline_view *v, struct buf *out, FILE *to)
 {
 	struct writing w = { .v = v, .out = out, .first = true };
@@ -132,6 +142,9 @@ void timeline_chrome(const struct timeline_view *v, struct buf *out, FILE *to)
 
 	buf_puts(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
 	put_names(&w);
+	for (i = 0; i < t->marks.nr; i++)
+		if (timeline_wants_mark(t, &v->filter, &t->marks.list[i]))
+			put_mark(&w, &t->marks.list[i]);
 	for (i = 0; i < t->nr_slices; i++) {
 		s = &t->slices[i];
 		if (!timeline_wants(t, &v->filter, s))

@@ -52,7 +52,8 @@ enum { SLICE_BEGINS = 1, SLICE_ENDS, INSTANT };
 
 /* Tracks' numbers, which are no others'. */
 #define TRACK_CPUS 1
-#define TRACK_OF_CPU(cpu) (2 + (uint64_t)(cpu))
+#define TRACK_MARKS 2
+#define TRACK_OF_CPU(cpu) (3 + (uint64_t)(cpu))
 #define TRACK_OF_PROCESS(pid) (1ull << 32 | (pid))
 #define TRACK_OF_THREAD(nr) (2ull << 32 | (nr))
 
@@ -185,17 +186,41 @@ static void put_notes(struct writing *w, const struct timeline_slice *s)
 }
 
 /* W->event has more of it, or is empty. */
-static void put_event(struct writing *w, uint64_t tick, uint64_t track,
-		      unsigned int type, const char *name)
+static void put_event_at(struct writing *w, uint64_t ns, uint64_t track,
+			 unsigned int type, const char *name)
 {
 	protobuf_number(&w->event, EVENT_TYPE, type);
 	protobuf_number(&w->event, EVENT_TRACK, track);
 	if (name)
 		text(&w->event, EVENT_NAME, name);
-	protobuf_number(&w->packet, PACKET_TIME,
-			timeline_ns(w->v->timeline, tick));
+	protobuf_number(&w->packet, PACKET_TIME, ns);
 	protobuf_part(&w->packet, PACKET_EVENT, &w->event);
 	end_packet(w);
+}
+
+static void put_event(struct writing *w, uint64_t tick, uint64_t track,
+		      unsigned int type, const char *name)
+{
+	put_event_at(w, timeline_ns(w->v->timeline, tick), track, type, name);
+}
+
+static void put_marks(struct writing *w)
+{
+	const struct marks *m = &w->v->timeline->marks;
+	bool has_track = false;
+	size_t i;
+
+	for (i = 0; i < m->nr; i++) {
+		if (!timeline_wants_mark(w->v->timeline, &w->v->filter,
+					 &m->list[i]))
+			continue;
+		if (!has_track)
+			put_track(w, TRACK_MARKS, 0, "marks");
+		has_track = true;
+		note_number(w, "tid", m->list[i].tid);
+		put_event_at(w, m->list[i].ns, TRACK_MARKS, INSTANT,
+			     m->list[i].name);
+	}
 }
 
 /* A fixed number of 64 bits, in the order of bytes that is little-endian. */
@@ -245,6 +270,7 @@ void timeline_perfetto(const struct timeline_view *v, struct buf *out, FILE *to)
 
 	w.has_track = xmalloc(t->nr_threads + 1);
 	memset(w.has_track, 0, t->nr_threads + 1);
+	put_marks(&w);
 	for (i = 0; i < t->nr_slices; i++) {
 		s = &t->slices[i];
 		if (!timeline_wants(t, &v->filter, s))

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What stapwatch report is asked for; report_options.h has it. */
+#include "cmd/report_options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/shown.h"
+#include "cmd/cmd.h"
+#include "report/output/branch_table.h"
+
+/* What an output is made by without --by, and what it takes besides. */
+static const struct {
+	const char *by;
+	unsigned int fields;
+	double limit;
+} defaults[] = {
+	[OUTPUT_TABLE] = { "comm,image,symbol", 0, 0 },
+	[OUTPUT_CALLEES] = { "comm", PROFILE_IP | PROFILE_STACK, 0.5 },
+	[OUTPUT_CALLERS] = { NULL, PROFILE_IP | PROFILE_STACK, 0.5 },
+	[OUTPUT_FOLDED] = { "comm", PROFILE_IP | PROFILE_STACK, 0 },
+	/* narrower than half a pixel */
+	[OUTPUT_FLAMEGRAPH] = { "comm", PROFILE_IP | PROFILE_STACK, 0.04 },
+	[OUTPUT_PPROF] = { "comm", PROFILE_IP | PROFILE_STACK, 0 },
+	[OUTPUT_ANNOTATE] = { NULL, PROFILE_IP, 0 },
+	[OUTPUT_BRANCHES] = { "symbol", PROFILE_BRANCHES, 0 },
+	[OUTPUT_SAMPLES] = { "comm,tid,cpu,symbol", PROFILE_EACH, 0 },
+	[OUTPUT_DIFF] = { "comm,image,symbol", 0, 0 },
+	[OUTPUT_PERFETTO] = { NULL, 0, 0 },
+};
+
+int report_wrong(const char *fmt, ...)
+{
+	struct buf what = { 0 };
+	va_list args;
+
+	va_start(args, fmt);
+	buf_vprintf(&what, fmt, args);
+	va_end(args);
+	shown_line(stderr, "stapwatch report: %s; see 'man stapwatch-report'", what.s);
+	free(what.s);
+	return -1;
+}
+
+static int parse_number(const char *option, const char *s, int64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoll(s, &end, 10);
+	if (errno || end == s || *end || *number < 0)
+		return report_wrong("--%s wants a number: \"%s\"", option, s);
+	return 0;
+}
+
+static int parse_limit(const char *s, double *limit)
+{
+	char *end;
+
+	*limit = strtod(s, &end);
+	if (end == s || *end || !(*limit >= 0 && *limit <= 100))
+		return report_wrong("--limit wants a share, from 0 to 100 percent: \"%s\"",
+				    s);
+	return 0;
+}
+
+static int parse_by(const char *by, struct columns *columns)
+{
+	struct buf why = { 0 };
+	int err = columns_parse(by, columns, &why);
+
+	if (err)
+		report_wrong("%s", why.s);
+	free(why.s);
+	return err;
+}
+
+static int parse_sort(const char *s, enum rows_sort *sort)
+{
+	static const char *const names[] = {
+		[SORT_EVENTS] = "events",
+		[SORT_SAMPLES] = "samples",
+		[SORT_NAME] = "name",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!strcmp(names[i], s)) {
+			*sort = i;
+			return 0;
+		}
+	}
+	return report_wrong("--sort wants events, samples or name: \"%s\"", s);
+}
+
+static int set_output(struct settings *s, enum output output)
+{
+	if (s->output != OUTPUT_TABLE && s->output != output)
+		return report_wrong("one of --callees, --callers, --folded, --flamegraph, --pprof, --annotate, --branches, --samples, --diff, --timeline, --chrome and --perfetto is enough");
+	s->output = output;
+	return 0;
+}
+
+enum option_number {
+	OPT_OUTPUT = 256,	/* and an enum output */
+	OPT_BY = OPT_OUTPUT + OUTPUT_PERFETTO + 1,
+	OPT_BETWEEN,
+	OPT_COMM,
+	OPT_CPU,
+	OPT_EVENT,
+	OPT_IDLE,
+	OPT_IMAGE,
+	OPT_INLINE,
+	OPT_KALLSYMS,
+	OPT_LIMIT,
+	OPT_NO_DEMANGLE,
+	OPT_PID,
+	OPT_ROOT,
+	OPT_SORT,
+	OPT_SYMBOL,
+	OPT_TID,
+	OPT_TIME,
+};
+
+static const struct option options[] = {
+	{ "annotate", required_argument, NULL, OPT_OUTPUT + OUTPUT_ANNOTATE },
+	{ "between", required_argument, NULL, OPT_BETWEEN },
+	{ "branches", no_argument, NULL, OPT_OUTPUT + OUTPUT_BRANCHES },
+	{ "by", required_argument, NULL, OPT_BY },
+	{ "callees", no_argument, NULL, OPT_OUTPUT + OUTPUT_CALLEES },
+	{ "callers", no_argument, NULL, OPT_OUTPUT + OUTPUT_CALLERS },
+	{ "chrome", no_argument, NULL, OPT_OUTPUT + OUTPUT_CHROME },
+	{ "comm", required_argument, NULL, OPT_COMM },
+	{ "cpu", required_argument, NULL, OPT_CPU },
+	{ "diff", required_argument, NULL, OPT_OUTPUT + OUTPUT_DIFF },
+	{ "event", required_argument, NULL, OPT_EVENT },
+	{ "flamegraph", no_argument, NULL, OPT_OUTPUT + OUTPUT_FLAMEGRAPH },
+	{ "folded", no_argument, NULL, OPT_OUTPUT + OUTPUT_FOLDED },
+	{ "idle", no_argument, NULL, OPT_IDLE },
+	{ "image", required_argument, NULL, OPT_IMAGE },
+	{ "inline", no_argument, NULL, OPT_INLINE },
+	{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
+	{ "limit", required_argument, NULL, OPT_LIMIT },
+	{ "no-demangle", no_argument, NULL, OPT_NO_DEMANGLE },
+	{ "perfetto", no_argument, NULL, OPT_OUTPUT + OUTPUT_PERFETTO },
+	{ "pid", required_argument, NULL, OPT_PID },
+	{ "pprof", no_argument, NULL, OPT_OUTPUT + OUTPUT_PPROF },
+	{ "root", required_argument, NULL, OPT_ROOT },
+	{ "samples", no_argument, NULL, OPT_OUTPUT + OUTPUT_SAMPLES },
+	{ "sort", required_argument, NULL, OPT_SORT },
+	{ "symbol", required_argument, NULL, OPT_SYMBOL },
+	{ "tid", required_argument, NULL, OPT_TID },
+	{ "time", required_argument, NULL, OPT_TIME },
+	{ "timeline", no_argument, NULL, OPT_OUTPUT + OUTPUT_TIMELINE },
+	{ 0 },
+};
+
+static int parse_time(const char *s, struct span *span)
+{
+	if (span_parse_time(span, s))
+		return report_wrong("--time wants seconds since the trace began, FROM-TO, FROM- or -TO: \"%s\"",
+				    s);
+	return 0;
+}
+
+static int parse_between(char *s, struct span *span)
+{
+	if (span_parse_marks(span, s))
+		return report_wrong("--between wants two marks with a comma between them, BEGIN,END: \"%s\"",
+				    s);
+	return 0;
+}
+
+static int take_option(struct settings *s, int opt)
+{
+	switch (opt) {
+	case OPT_OUTPUT + OUTPUT_ANNOTATE:
+		s->view.symbol = optarg;
+		return set_output(s, OUTPUT_ANNOTATE);
+	case OPT_OUTPUT + OUTPUT_DIFF:
+		s->other = optarg;
+		return set_output(s, OUTPUT_DIFF);
+	case OPT_BETWEEN:
+		return parse_between(optarg, &s->filter.span);
+	case OPT_BY:
+		s->by = optarg;
+		return 0;
+	case OPT_COMM:
+		s->filter.comm = optarg;
+		return 0;
+	case OPT_CPU:
+		return parse_number("cpu", optarg, &s->filter.cpu);
+	case OPT_EVENT:
+		s->filter.event = optarg;
+		return 0;
+	case OPT_IDLE:
+		s->idle = true;
+		return 0;
+	case OPT_IMAGE:
+		s->view.image = optarg;
+		return 0;
+	case OPT_INLINE:
+		s->from.inlined = true;
+		return 0;
+	case OPT_KALLSYMS:
+		s->from.kallsyms = optarg;
+		return 0;
+	case OPT_LIMIT:
+		return parse_limit(optarg, &s->limit);
+	case OPT_NO_DEMANGLE:
+		s->from.mangled = true;
+		return 0;
+	case OPT_PID:
+		return parse_number("pid", optarg, &s->filter.pid);
+	case OPT_ROOT:
+		s->from.root = optarg;
+		return 0;
+	case OPT_SORT:
+		return parse_sort(optarg, &s->sort);
+	case OPT_SYMBOL:
+		s->view.symbol = optarg;
+		return 0;
+	case OPT_TID:
+		return parse_number("tid", optarg, &s->filter.tid);
+	case OPT_TIME:
+		return parse_time(optarg, &s->filter.span);
+	}
+	return set_output(s, opt - OPT_OUTPUT);
+}
+
+static int check_branches(const struct columns *columns)
+{
+	size_t i;
+
+	for (i = 0; i < columns->nr; i++)
+		if (!branch_table_takes(columns->list[i]))
+			return report_wrong("--branches has no %s to be made by",
+					    columns->list[i]->name);
+	return 0;
+}
+
+bool report_is_timeline(enum output output)
+{
+	return output >= OUTPUT_TIMELINE;
+}
+
+static int check_timeline(const struct settings *s)
+{
+	if (s->by || s->filter.event || s->view.image || s->view.symbol ||
+	    s->limit >= 0 || s->sort || s->from.root || s->from.kallsyms ||
+	    s->from.inlined || s->from.mangled)
+		return report_wrong("a timeline has no samples: it takes --between, --comm, --cpu, --pid, --tid and --time only");
+	return 0;
+}
+
+int report_options(int argc, char **argv, struct settings *s)
+{
+	const char *by;
+	char letter[3];
+	int opt;
+
+	*s = (struct settings) {
+		.filter = { .pid = -1, .tid = -1, .cpu = -1 },
+		.limit = -1,
+	};
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+		if (opt == ':')
+			return report_wrong("option %s wants a value",
+					    cmd_refused(opt, argv, letter));
+		if (opt == '?')
+			return report_wrong("option %s is not known",
+					    cmd_refused(opt, argv, letter));
+		if (take_option(s, opt))
+			return -1;
+	}
+	if (argc - optind != 1)
+		return report_wrong(argc == optind ?
+				    "which trace? Name a FILE, or - for stdin" :
+				    "one trace is enough");
+	s->path = argv[optind];
+	if (s->idle && s->output != OUTPUT_FLAMEGRAPH)
+		return report_wrong("--idle is for --flamegraph; the idle loop is in all else");
+	if (report_is_timeline(s->output))
+		return check_timeline(s);
+	if (s->output == OUTPUT_SAMPLES && (s->sort || s->limit >= 0))
+		return report_wrong("--samples shows all that it is asked for, in the order of time: leave out --sort and --limit");
+	s->view.without_idle = s->output == OUTPUT_FLAMEGRAPH && !s->idle;
+	if (s->limit < 0)
+		s->limit = defaults[s->output].limit;
+	by = s->by ?: defaults[s->output].by;
+	if (by && parse_by(by, &s->columns))
+		return -1;
+	s->fields = s->columns.fields | defaults[s->output].fields;
+	if (s->view.image || s->view.symbol)
+		s->fields |= PROFILE_IP;
+	return s->output == OUTPUT_BRANCHES ? check_branches(&s->columns) : 0;
+}
