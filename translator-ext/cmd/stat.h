@@ -68,7 +68,7 @@ struct stat_request {
 	size_t nr_rates;
 };
 
-/* Why there is no count. */
+/* There is no count, or no such time. */
 #define STAT_NO_COUNT INT64_MIN
 
 struct stat_set {

@@ -19,7 +19,7 @@ static void take(struct sums *s, int64_t count, int64_t active)
 {
 	double c, a;
 
-	s->withheld |= count == STAT_NO_COUNT;
+	s->withheld |= count == STAT_NO_COUNT || active == STAT_NO_COUNT;
 	if (s->withheld || active <= s->last_active)
 		return;
 	c = count - s->last_count;
@@ -39,12 +39,13 @@ static void take(struct sums *s, int64_t count, int64_t active)
  * active times, and its variance that of what each stretch is off it.  What was
  * counted is certain: only the rest of the time adds to the error.
  */
-static struct stat_estimate estimate(const struct sums *s, double session)
+static struct stat_estimate estimate(const struct sums *s, int64_t session)
 {
 	struct stat_estimate e = { 0 };
 	double rate, off, rest;
 
-	if (s->withheld || s->a <= 0 || session < s->a)
+	if (s->withheld || s->a <= 0 || session == STAT_NO_COUNT ||
+	    session < s->a)
 		return e;
 	rate = s->c / s->a;
 	e.known = true;

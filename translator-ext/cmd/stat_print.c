@@ -48,29 +48,31 @@ static void json_head(const char *event, const struct stat_block *b,
 	buf_printf(out, ",\"time_ns\":%" PRId64, b->ns);
 }
 
+static void json_number(const char *name, int64_t v, struct buf *out)
+{
+	if (v == STAT_NO_COUNT)
+		buf_printf(out, ",\"%s\":null", name);
+	else
+		buf_printf(out, ",\"%s\":%" PRId64, name, v);
+}
+
 static void json_set(const struct stat_request *req,
 		     const struct stat_block *b, const struct stat_set *sets,
 		     int64_t session_ns, size_t set, struct buf *out)
 {
-	if (req->nr_sets > 1)
-		buf_printf(out, ",\"set\":%zu,\"runs\":%" PRId64
-			   ",\"active_ns\":%" PRId64 ",\"session_ns\":%" PRId64,
-			   set, sets[set].runs, sets[set].active_ns,
-			   session_ns);
-	else
-		buf_printf(out, ",\"set\":0,\"runs\":1,\"active_ns\":%" PRId64,
-			   b->ns);
+	const bool several = req->nr_sets > 1;
+
+	buf_printf(out, ",\"set\":%zu", set);
+	json_number("runs", several ? sets[set].runs : 1, out);
+	json_number("active_ns", several ? sets[set].active_ns : b->ns, out);
+	if (several)
+		json_number("session_ns", session_ns, out);
 }
 
 static void json_count(int64_t count, struct buf *out)
 {
-	const bool none = count == STAT_NO_COUNT;
-
-	if (none)
-		buf_puts(out, ",\"count\":null");
-	else
-		buf_printf(out, ",\"count\":%" PRId64, count);
-	buf_printf(out, ",\"withheld\":%d", none);
+	json_number("count", count, out);
+	buf_printf(out, ",\"withheld\":%d", count == STAT_NO_COUNT);
 }
 
 static void json_estimate(const struct stat_block *b, size_t i,
@@ -161,6 +163,22 @@ static void put_estimate(const struct stat_estimate *e, struct buf *out)
 		buf_printf(out, " +- %.1f %%", 100 * e->error / e->count);
 }
 
+/* Its turns, and its part of the time. */
+static void put_turns(size_t set, const struct stat_set *s, int64_t session_ns,
+		      struct buf *out)
+{
+	buf_printf(out, "  set %zu, ", set);
+	if (s->runs == STAT_NO_COUNT)
+		buf_puts(out, "runs withheld");
+	else
+		buf_printf(out, "%" PRId64 " runs", s->runs);
+	if (s->active_ns == STAT_NO_COUNT || session_ns == STAT_NO_COUNT)
+		buf_puts(out, ", time withheld");
+	else
+		buf_printf(out, ", %.1f %%", session_ns ?
+			   100.0 * s->active_ns / session_ns : 0.0);
+}
+
 static void put_row(const struct stat_request *req, size_t i, int64_t count,
 		    const struct stat_set *sets, int64_t session_ns,
 		    struct buf *out)
@@ -170,10 +188,7 @@ static void put_row(const struct stat_request *req, size_t i, int64_t count,
 	put_count(count, out);
 	put_name(req->events[i].text, req->nr_sets > 1 ? -32 : 0, out);
 	if (req->nr_sets > 1)
-		buf_printf(out, "  set %zu, %" PRId64 " runs, %.1f %%", set,
-			   sets[set].runs,
-			   session_ns ? 100.0 * sets[set].active_ns /
-					session_ns : 0.0);
+		put_turns(set, &sets[set], session_ns, out);
 }
 
 static void put_block(const struct stat_request *req,

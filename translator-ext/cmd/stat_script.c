@@ -9,8 +9,8 @@
  *
  *	begin NS		since it counts; a block begins
  *	event I COUNT		or "event I none"
- *	set I RUNS NS		of several sets
- *	session NS		that all CPUs had sets, or somebody ran
+ *	set I RUNS NS		of several sets; or "set I none"
+ *	session NS		that all CPUs had sets, or somebody ran; or "session none"
  *	thread PID TID NAME	and the counts of that thread: of I COUNT,
  *				ofset I RUNS NS, ran NS
  *	end, or last		the block is whole
@@ -177,17 +177,17 @@ static void put_turns(const struct stat_request *req, struct buf *out)
 
 	for (i = 0; i < req->nr_sets; i++) {
 		if (req->whom == STAT_CPUS) {
-			buf_printf(out, "\tprintf(\"set %zu %%d %%d\\n\", pmu_set_runs(\"s%zu\"), pmu_set_active_ns(\"s%zu\"))\n",
+			buf_printf(out, "\tstat_turns(\"set\", %zu, pmu_set_runs(\"s%zu\"), pmu_set_active_ns(\"s%zu\"))\n",
 				   i, i, i);
 			continue;
 		}
-		buf_printf(out, "\tprintf(\"set %zu %%d %%d\\n\", ", i);
+		buf_printf(out, "\tstat_turns(\"set\", %zu, ", i);
 		put_of_sets(req, out);
 		buf_printf(out, "\"s%zu\", \"runs\"), ", i);
 		put_of_sets(req, out);
 		buf_printf(out, "\"s%zu\", \"active_ns\"))\n", i);
 	}
-	buf_puts(out, "\tprintf(\"session %d\\n\", ");
+	buf_puts(out, "\tstat_time(\"session\", ");
 	if (req->whom == STAT_CPUS) {
 		buf_puts(out, "pmu_session_ns())\n");
 		return;
@@ -202,9 +202,9 @@ static void put_turns_of_thread(const struct stat_request *req, struct buf *out)
 	size_t i;
 
 	for (i = 0; i < req->nr_sets; i++)
-		buf_printf(out, "\t\tprintf(\"ofset %zu %%d %%d\\n\", pmu_set_dead(i, \"s%zu\", \"runs\"), pmu_set_dead(i, \"s%zu\", \"active_ns\"))\n",
+		buf_printf(out, "\t\tstat_turns(\"ofset\", %zu, pmu_set_dead(i, \"s%zu\", \"runs\"), pmu_set_dead(i, \"s%zu\", \"active_ns\"))\n",
 			   i, i, i);
-	buf_puts(out, "\t\tprintf(\"ran %d\\n\", pmu_set_dead(i, \"s0\", \"ran_ns\"))\n");
+	buf_puts(out, "\t\tstat_time(\"ran\", pmu_set_dead(i, \"s0\", \"ran_ns\"))\n");
 }
 
 static void put_count_of_dead(const struct stat_request *req,
@@ -236,15 +236,31 @@ static void put_threads(const struct stat_request *req, struct buf *out)
 	buf_puts(out, "\t}\n");
 }
 
+/* What says a value, or that there is none. */
+static void put_says(const struct stat_request *req, struct buf *out)
+{
+	buf_puts(out, "function stat_say(what:string, i:long, v:long) {\n"
+		      "\tif (stapwatch_missing(v)) printf(\"%s %d none\\n\", what, i)\n"
+		      "\telse printf(\"%s %d %d\\n\", what, i, v)\n"
+		      "}\n");
+	if (!has_sets(req))
+		return;
+	buf_puts(out, "function stat_turns(what:string, i:long, runs:long, ns:long) {\n"
+		      "\tif (stapwatch_missing(runs) || stapwatch_missing(ns)) printf(\"%s %d none\\n\", what, i)\n"
+		      "\telse printf(\"%s %d %d %d\\n\", what, i, runs, ns)\n"
+		      "}\n"
+		      "function stat_time(what:string, ns:long) {\n"
+		      "\tif (stapwatch_missing(ns)) printf(\"%s none\\n\", what)\n"
+		      "\telse printf(\"%s %d\\n\", what, ns)\n"
+		      "}\n");
+}
+
 static void put_block(const struct stat_request *req, struct buf *out)
 {
 	size_t i;
 
-	buf_puts(out, "function stat_say(what:string, i:long, v:long) {\n"
-		      "\tif (stapwatch_missing(v)) printf(\"%s %d none\\n\", what, i)\n"
-		      "\telse printf(\"%s %d %d\\n\", what, i, v)\n"
-		      "}\n"
-		      "function stat_block(at:long) {\n"
+	put_says(req, out);
+	buf_puts(out, "function stat_block(at:long) {\n"
 		      "\tprintf(\"begin %d\\n\", at - stat_began)\n");
 	for (i = 0; i < req->nr_events; i++) {
 		buf_printf(out, "\tstat_say(\"event\", %zu, ", i);

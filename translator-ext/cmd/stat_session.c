@@ -34,16 +34,24 @@ static void drop_threads(struct stat_block *b)
 	b->nr_threads = 0;
 }
 
-static void begin_block(struct session *s, int64_t ns)
+/* What the script does not say a number of has none. */
+static void forget(const struct stat_request *req, int64_t *counts,
+		   struct stat_set *sets)
 {
 	size_t i;
 
+	for (i = 0; i < req->nr_events; i++)
+		counts[i] = STAT_NO_COUNT;
+	for (i = 0; i < req->nr_sets; i++)
+		sets[i] = (struct stat_set) { STAT_NO_COUNT, STAT_NO_COUNT };
+}
+
+static void begin_block(struct session *s, int64_t ns)
+{
 	drop_threads(&s->block);
 	s->block.ns = ns;
-	for (i = 0; i < s->req->nr_events; i++)
-		s->block.counts[i] = STAT_NO_COUNT;
-	s->block.session_ns = 0;
-	memset(s->block.sets, 0, s->req->nr_sets * sizeof(*s->block.sets));
+	s->block.session_ns = STAT_NO_COUNT;
+	forget(s->req, s->block.counts, s->block.sets);
 	s->in_block = true;
 }
 
@@ -51,17 +59,14 @@ static struct stat_thread *new_thread(struct session *s)
 {
 	struct stat_block *b = &s->block;
 	struct stat_thread *t;
-	size_t i;
 
 	b->threads = xrealloc(b->threads,
 			      (b->nr_threads + 1) * sizeof(*b->threads));
 	t = &b->threads[b->nr_threads++];
-	*t = (struct stat_thread) { 0 };
+	*t = (struct stat_thread) { .ran_ns = STAT_NO_COUNT };
 	t->counts = xmalloc(s->req->nr_events * sizeof(*t->counts));
-	for (i = 0; i < s->req->nr_events; i++)
-		t->counts[i] = STAT_NO_COUNT;
 	t->sets = xmalloc(s->req->nr_sets * sizeof(*t->sets));
-	memset(t->sets, 0, s->req->nr_sets * sizeof(*t->sets));
+	forget(s->req, t->counts, t->sets);
 	return t;
 }
 
