@@ -12,8 +12,9 @@
  *				module exit after the end probes: sleepable, alone
  *   sw_call_declare(), sw_call_count()	begin probes, before the session
  *   sw_calls_begin(), sw_calls_end()	sleepable, under sw_session_lock
- *   sw_calls_missed(), sw_calls_under_way(), sw_calls_print()	any context; what prints is for where a
- *				handler may print
+ *   sw_calls_missed(), sw_calls_under_way()	any context
+ *   sw_calls_print(), sw_calls_print_part()	where a handler may print; of each, one
+ *				at a time
  */
 #ifndef STAPWATCH_CALL_SESSION_H
 #define STAPWATCH_CALL_SESSION_H
@@ -268,39 +269,25 @@ sw_call_print_words(unsigned int i, const u64 *n, u64 sum, u64 negative)
 	_stp_print("\n");
 }
 
-static void sw_call_print_cpu(const struct sw_call_hists *h, unsigned int cpu)
+static void
+sw_call_print_cpu(const struct sw_call_hists *h, unsigned int i, int cpu)
 {
-	unsigned int i;
+	const u64 *n = (const u64 *)PCPU_CTR(h->at[i], cpu);
 
-	for (i = 0; i <= sw_calls.nr_asked; i++) {
-		const u64 *n;
-
-		if (!h->at[i])
-			continue;
-		n = (const u64 *)PCPU_CTR(h->at[i], cpu);
-		sw_call_print_words(i, n, READ_ONCE(n[PERFMAP_HIST_SUM]),
-				    READ_ONCE(n[PERFMAP_HIST_NEGATIVE]));
-	}
+	sw_call_print_words(i, n, READ_ONCE(n[PERFMAP_HIST_SUM]),
+			    READ_ONCE(n[PERFMAP_HIST_NEGATIVE]));
 }
 
-static bool sw_call_print_all(const struct sw_call_hists *h)
+static bool sw_call_print_all(const struct sw_call_hists *h, unsigned int i)
 {
-	unsigned int i;
+	const u32 number = h->numbers[i];
+	struct sw_hist_sums *s = sw_hist_gather(number);
 
-	for (i = 0; i <= sw_calls.nr_asked; i++) {
-		const u32 number = h->numbers[i];
-		struct sw_hist_sums *s;
-
-		if (!h->at[i])
-			continue;
-		s = sw_hist_gather(number);
-		if (!s)
-			return false;
-		sw_call_print_words(i, s->n,
-				    sw_ctr_read(number + PERFMAP_HIST_SUM),
-				    sw_ctr_read(number + PERFMAP_HIST_NEGATIVE));
-		sw_hist_let_go(s);
-	}
+	if (!s)
+		return false;
+	sw_call_print_words(i, s->n, sw_ctr_read(number + PERFMAP_HIST_SUM),
+			    sw_ctr_read(number + PERFMAP_HIST_NEGATIVE));
+	sw_hist_let_go(s);
 	return true;
 }
 
@@ -316,21 +303,111 @@ static void sw_call_print_key(const struct sw_call_key *k)
 	_stp_printf("key %lld %s\n", sw_call_key_value(k), comm);
 }
 
-static bool sw_call_print_keys(const struct sw_call *call)
+/* How many rows a function has at most: a CPU's each, or its own and its keys'. */
+static unsigned int sw_call_rows(const struct sw_call *call, bool by_cpu)
 {
-	unsigned int i;
+	if (!call->hists.at[0])
+		return 0;
+	if (by_cpu)
+		return nr_cpu_ids;
+	return 1 + (call->keys ? sw_calls.key_places : 0);
+}
 
-	for (i = 0; i < sw_calls.key_places; i++) {
-		const struct sw_call_key *k = &call->keys[i];
+/* The histograms of a row, or NULL: nobody has it.  Who has it keeps it. */
+static const struct sw_call_hists *
+sw_call_row(const struct sw_call *call, bool by_cpu, unsigned int row)
+{
+	const struct sw_call_key *k;
 
-		/* with cmpxchg_release() in sw_call_key_begin() */
-		if (smp_load_acquire(&k->state) != SW_CALL_KEY_READY)
+	if (by_cpu)
+		return cpu_possible(row) ? &call->hists : NULL;
+	if (!row)
+		return &call->hists;
+	k = &call->keys[row - 1];
+	/* with cmpxchg_release() in sw_call_key_begin() */
+	return smp_load_acquire(&k->state) == SW_CALL_KEY_READY ? &k->hists
+								: NULL;
+}
+
+static void
+sw_call_print_head(const struct sw_call *call, bool by_cpu, unsigned int row)
+{
+	if (by_cpu)
+		_stp_printf("cpu %u %lu %s\n", row,
+			    row == cpumask_first(cpu_possible_mask) ?
+			    sw_call_missed(call) : 0, call->name);
+	else if (!row)
+		_stp_printf("function %lu %s\n", sw_call_missed(call),
+			    call->name);
+	else
+		sw_call_print_key(&call->keys[row - 1]);
+}
+
+/*
+ * How much a part is, which a handler gives out with interrupts off.  All is measured by
+ * words of histograms: a line to print, and a place for a key that nobody has, take as
+ * long as so many.
+ */
+#define SW_CALLS_PART (1UL << 17)
+#define SW_CALLS_LINE 4096
+#define SW_CALLS_PLACE 32
+
+/* What is at AT goes out.  Return: how much that was; 0: the histogram was being read
+ * already. */
+static unsigned long
+sw_calls_print_at(const struct sw_calls_at *at, bool by_cpu)
+{
+	const struct sw_call *call = &sw_calls.calls[at->call];
+	const struct sw_call_hists *h = sw_call_row(call, by_cpu, at->row);
+
+	if (!h)
+		return SW_CALLS_PLACE;
+	if (!at->hist)
+		sw_call_print_head(call, by_cpu, at->row);
+	if (!h->at[at->hist])
+		return SW_CALLS_PLACE;
+	if (by_cpu)
+		sw_call_print_cpu(h, at->hist, at->row);
+	else if (!sw_call_print_all(h, at->hist))
+		return 0;
+	return SW_CALLS_LINE +
+	       PERFMAP_HIST_BUCKETS * (by_cpu ? 1UL : nr_cpu_ids);
+}
+
+/* To the next histogram, of the next row, of the next function. */
+static void sw_calls_go_on(struct sw_calls_at *at, bool by_cpu)
+{
+	const struct sw_call *call = &sw_calls.calls[at->call];
+
+	if (sw_call_row(call, by_cpu, at->row) &&
+	    ++at->hist <= sw_calls.nr_asked)
+		return;
+	at->hist = 0;
+	at->row++;
+}
+
+/* Return: 1: there is more; 0: that was all; -EAGAIN. */
+static int
+sw_calls_print_some(struct sw_calls_at *at, bool by_cpu, unsigned long max)
+{
+	unsigned long much = 0, n;
+
+	while (at->call < sw_calls.nr) {
+		if (at->row >= sw_call_rows(&sw_calls.calls[at->call],
+					    by_cpu)) {
+			at->row = 0;
+			at->call++;
 			continue;
-		sw_call_print_key(k);
-		if (!sw_call_print_all(&k->hists))
-			return false;
+		}
+		if (much >= max)
+			return 1;
+		n = sw_calls_print_at(at, by_cpu);
+		if (!n)
+			return -EAGAIN;
+		much += n;
+		sw_calls_go_on(at, by_cpu);
 	}
-	return true;
+	return 0;
 }
 
 /**
@@ -343,33 +420,29 @@ static bool sw_call_print_keys(const struct sw_call *call)
  * Where calls are told apart, these are the calls without a key, and for each key
  * a line "key VALUE NAME" follows with its own; NAME is the process's.
  *
- * Context: where a handler may print.
- * Return: false where a histogram was being read already, on this CPU.
+ * Context: end probes; it may take long.
+ * Return: 0, or -EAGAIN where a histogram was being read already, on this CPU.
  */
-static bool sw_calls_print(bool by_cpu)
+static int sw_calls_print(bool by_cpu)
 {
-	unsigned int i, cpu;
+	struct sw_calls_at at = { 0 };
 
-	for (i = 0; i < sw_calls.nr; i++) {
-		const struct sw_call *call = &sw_calls.calls[i];
-		unsigned long missed = sw_call_missed(call);
+	return sw_calls_print_some(&at, by_cpu, ULONG_MAX);
+}
 
-		if (!call->hists.at[0])
-			continue;
-		if (!by_cpu) {
-			_stp_printf("function %lu %s\n", missed, call->name);
-			if (!sw_call_print_all(&call->hists) ||
-			    (call->keys && !sw_call_print_keys(call)))
-				return false;
-			continue;
-		}
-		for_each_possible_cpu(cpu) {
-			_stp_printf("cpu %u %lu %s\n", cpu, missed, call->name);
-			sw_call_print_cpu(&call->hists, cpu);
-			missed = 0;
-		}
-	}
-	return true;
+/**
+ * sw_calls_print_part - the next part of the same, as much as a handler has time for
+ * Context: where a handler may print; one handler that never meets itself.
+ * Return: 1: there is more; 0: that was the last part, and the next one is the first
+ * again; -EAGAIN.
+ */
+static int sw_calls_print_part(bool by_cpu)
+{
+	int rc = sw_calls_print_some(&sw_calls.at, by_cpu, SW_CALLS_PART);
+
+	if (rc <= 0)
+		memset(&sw_calls.at, 0, sizeof(sw_calls.at));
+	return rc;
 }
 
 static void sw_calls_report(void)

@@ -88,6 +88,13 @@ enum sw_call_by {
 	SW_CALL_BY_ARGUMENT,
 };
 
+/* Where printing has come to: a function, a row of its, a histogram of that. */
+struct sw_calls_at {
+	unsigned int call;
+	unsigned int row;
+	unsigned int hist;
+};
+
 /* How functions of programs are recorded; NULL: nobody has asked for one. */
 struct sw_call_users {
 	int (*begin)(void);
@@ -117,6 +124,7 @@ static struct {
 	bool argument_is_int;	/* of 32 bits */
 	unsigned int max_keys;	/* of each function */
 	unsigned int key_places;	/* of each function, a power of two */
+	struct sw_calls_at at;	/* where the next part begins */
 } sw_calls;
 
 #endif

@@ -23,6 +23,9 @@
 
 #include "event/event_declare.h"
 
+/* How often the script looks whether a block is due, or goes on with one. */
+#define TICK_MS 5
+
 /* A function as stap -G lets it pass; the runtime knows the way back. */
 static void put_plain(const struct latency_function_name *f, struct buf *out)
 {
@@ -144,6 +147,27 @@ static void put_programs(const struct latency_request *req, struct buf *out)
 	free(place.s);
 }
 
+/*
+ * A block for each interval.  It can be long, and a handler is in an interrupt: each
+ * tick gives out a part.  All of it is one timer's, so that the lines come in order.
+ */
+static void put_interval(uint64_t ms, struct buf *out)
+{
+	buf_printf(out, "global latency_due = %" PRIu64 ", latency_more\n"
+		   "probe timer.ms(%" PRIu64 ") {\n"
+		   "\tnow = stapwatch_ns() - latency_began\n"
+		   "\tif (!latency_more) {\n"
+		   "\t\tif (now < latency_due) next\n"
+		   "\t\tlatency_due += %" PRIu64 "\n"
+		   "\t\tif (latency_due < now) latency_due = now\n"
+		   "\t\tlatency_head()\n"
+		   "\t}\n"
+		   "\tlatency_more = __sw_calls_print_part(latency_by_cpu)\n"
+		   "\tif (!latency_more) printf(\"end\\n\")\n"
+		   "}\n", ms * 1000000, ms < TICK_MS ? ms : TICK_MS,
+		   ms * 1000000);
+}
+
 void latency_script(const struct latency_request *req, size_t nr_lists,
 		    struct buf *out)
 {
@@ -174,14 +198,16 @@ void latency_script(const struct latency_request *req, size_t nr_lists,
 		buf_printf(out, "\t__sw_calls_record(latency_%zu)\n", i);
 	put_programs(req, out);
 	buf_puts(out, "}\n"
-		      "function latency_block() {\n"
+		      "function latency_head() {\n"
 		      "\tprintf(\"begin %d %d %d\\n\", stapwatch_ns() - latency_began,\n"
 		      "\t\tcall_under_way(), stapwatch_tsc_ns(1000000000))\n"
-		      "\t__sw_calls_print(latency_by_cpu)\n"
 		      "}\n");
 	if (req->interval_ms)
-		buf_printf(out, "probe timer.ms(%" PRIu64 ") { latency_block(); printf(\"end\\n\") }\n",
-			   req->interval_ms);
+		put_interval(req->interval_ms, out);
 	/* the last handler before it ends has what nothing is added to */
-	buf_puts(out, "probe end { latency_block(); printf(\"last\\n\") }\n");
+	buf_puts(out, "probe end {\n"
+		      "\tlatency_head()\n"
+		      "\t__sw_calls_print(latency_by_cpu)\n"
+		      "\tprintf(\"last\\n\")\n"
+		      "}\n");
 }
