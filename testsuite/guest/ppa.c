@@ -27,7 +27,12 @@
  *				time from each signal to the next
  *	ppa orphan MS REPEAT	the same, of a thread whose process's first one has
  *				exited
+ *	ppa native MS REPEAT	the same with the own flag 2 off
+ *	ppa crowd N MS REPEAT	the same with N threads in the process
  *	ppa limit		SIGXCPU after a second
+ *	ppa late_off N		N wake-ups with flag 1 off, and N with it on
+ *	ppa faults N		touch N pages for the first time
+ *	ppa traps N		N signals that an instruction brings
  *
  * What was counted, and the same as this program or the kernel has it otherwise,
  * goes to standard output: "NAME COUNTED EXPECTED".
@@ -47,6 +52,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/syscall.h>
@@ -710,11 +716,12 @@ static void mixed_work(void)
 		;
 }
 
-static void expire(int which, long ms, long repeat)
+static void expire(const char *kind, int which, long ms, long repeat)
 {
 	struct itimerval it = {
 		{ 0, ms * 1000 }, { 0, ms * 1000 }
 	};
+	char name[32];
 	uint64_t a, b;
 	long i;
 
@@ -736,8 +743,9 @@ static void expire(int which, long ms, long repeat)
 			a -= at_signal[i - 1].sum[PPA_SCACCUM];
 			b -= at_signal[i].sum[PPA_SCACCUM];
 		}
-		say(which == ITIMER_PROF ? "prof_us" : "virtual_us",
-		    us(&at_signal[0], b - a), ms * 1000);
+		snprintf(name, sizeof(name), "%s%s", kind,
+			 which == ITIMER_PROF ? "prof_us" : "virtual_us");
+		say(name, us(&at_signal[0], b - a), ms * 1000);
 	}
 }
 
@@ -793,8 +801,8 @@ static void *orphan_thread(void *unused)
 
 	/* the first thread is gone by then */
 	usleep(100000);
-	expire(ITIMER_VIRTUAL, ms, repeat);
-	expire(ITIMER_PROF, ms, repeat);
+	expire("", ITIMER_VIRTUAL, ms, repeat);
+	expire("", ITIMER_PROF, ms, repeat);
 	exit(0);
 }
 
@@ -806,6 +814,126 @@ static void orphan(char **argv)
 	pthread_create(&thread, NULL, orphan_thread, NULL);
 	pthread_exit(NULL);
 }
+
+static void expire_both(const char *kind, long ms, long repeat)
+{
+	expire(kind, ITIMER_VIRTUAL, ms, repeat);
+	expire(kind, ITIMER_PROF, ms, repeat);
+}
+
+static void *wait_for_good(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+/* The kernel looks after a process of many. */
+static void crowd(long n, long ms, long repeat)
+{
+	char kind[32];
+	pthread_t t;
+	long i;
+
+	/* one is here */
+	for (i = 1; i < n; i++)
+		if (pthread_create(&t, NULL, wait_for_good, NULL))
+			errx(1, "pthread_create");
+	/* they have gone to sleep, and have their records */
+	usleep(500000);
+	snprintf(kind, sizeof(kind), "of%ld_", n);
+	expire_both(kind, ms, repeat);
+}
+
+/* How many wake-ups have been sorted by how late they came. */
+static uint64_t sorted(const struct sample *s, size_t at)
+{
+	const uint64_t *v = (const uint64_t *)(s->bytes + at);
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < s->h.nr_buckets; i++)
+		sum += v[i];
+	return sum;
+}
+
+static void naps(long n)
+{
+	while (n--)
+		nap(1000);
+}
+
+static void late_off(long n)
+{
+	struct look l = look_begin();
+	uint64_t before, off;
+	size_t at;
+
+	control("1 0 0 1");
+	take(l.fd, l.a);
+	naps(n);
+	look_end(&l);
+	say("off_offset", l.b->h.latency_offset, 0);
+	say("off_wakeups", of(&l, PPA_SCHLATCNT), n);
+	control("1 1 0 1");
+	take(l.fd, l.a);
+	at = l.a->h.latency_offset;
+	say("on_offset", at != 0, 1);
+	before = sorted(l.a, at);
+	off = l.a->sum[PPA_SCHLATCNT];
+	naps(n);
+	look_end(&l);
+	say("on_wakeups", of(&l, PPA_SCHLATCNT), n);
+	say("on_sorted", sorted(l.b, at) - before, n);
+	/* but for those that were not sorted */
+	say("never_sorted", off - before, n);
+}
+
+/* Time that is neither a system call's nor the kernel's for anybody else. */
+static void say_user(const char *name, struct look *l)
+{
+	look_end(l);
+	say(name, us(l->b, of(l, PPA_SCHEDACCUM) - of(l, PPA_SCACCUM)),
+	    us(l->b, of(l, PPA_SCHEDACCUM)));
+}
+
+static void faults(long n)
+{
+	const long size = sysconf(_SC_PAGESIZE);
+	volatile char *m = mmap(NULL, n * size, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct look l;
+	long i;
+
+	if (m == MAP_FAILED || madvise((void *)m, n * size, MADV_NOHUGEPAGE))
+		err(1, "mmap");
+	l = look_begin();
+	for (i = 0; i < n; i++)
+		m[i * size] = 1;
+	say_user("faults_us", &l);
+	say("faults", l.b->usage.ru_minflt - l.a->usage.ru_minflt, n);
+}
+
+#ifdef __x86_64__
+static void traps(long n)
+{
+	struct look l;
+	long i;
+
+	signal(SIGTRAP, on_signal);
+	l = look_begin();
+	for (i = 0; i < n; i++)
+		asm volatile("int3");
+	say_user("traps_us", &l);
+	/* each goes back by one */
+	say("traps", of(&l, PPA_SYSCALLCNT), n + 2);
+}
+#else
+static void traps(long n)
+{
+	errx(1, "traps: for x86_64 only");
+}
+#endif
 
 int main(int argc, char **argv)
 {
@@ -841,9 +969,19 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "control"))
 		control(argv[2]);
 	else if (!strcmp(what, "expire")) {
-		expire(ITIMER_VIRTUAL, n, argc > 3 ? atol(argv[3]) : 0);
-		expire(ITIMER_PROF, n, argc > 3 ? atol(argv[3]) : 0);
-	} else if (!strcmp(what, "orphan") && argc > 3)
+		expire_both("", n, argc > 3 ? atol(argv[3]) : 0);
+	} else if (!strcmp(what, "native") && argc > 3) {
+		control("1 1 0 1");
+		expire_both("off_", n, atol(argv[3]));
+	} else if (!strcmp(what, "crowd") && argc > 4)
+		crowd(n, atol(argv[3]), atol(argv[4]));
+	else if (!strcmp(what, "late_off"))
+		late_off(n);
+	else if (!strcmp(what, "faults"))
+		faults(n);
+	else if (!strcmp(what, "traps"))
+		traps(n);
+	else if (!strcmp(what, "orphan") && argc > 3)
 		orphan(argv);
 	else if (!strcmp(what, "limit"))
 		limit();
