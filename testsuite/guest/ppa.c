@@ -277,6 +277,21 @@ static void yield(long n)
 }
 
 static int pipes[2];
+static volatile pid_t pest_tid;
+
+/* Is the thread asleep, or about to be? */
+static bool is_asleep(pid_t tid)
+{
+	char path[64], state;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	f = fopen(path, "r");
+	if (!f || fscanf(f, "%*d %*s %c", &state) != 1)
+		err(1, "%s", path);
+	fclose(f);
+	return state == 'S';
+}
 
 /* Of higher priority: whoever writes is preempted at once, and this one blocks
  * again before it goes on. */
@@ -289,6 +304,7 @@ static void *pest(void *arg)
 	pin(1);
 	priority(SCHED_FIFO, 10);
 	l = look_begin();
+	pest_tid = syscall(SYS_gettid);
 	for (i = 0; i < n; i++)
 		if (read(pipes[0], &c, 1) != 1)
 			err(1, "read");
@@ -310,7 +326,8 @@ static void preempt(long n)
 	if (pipe(pipes) || pthread_create(&t, NULL, pest, (void *)n))
 		errx(1, "pthread_create");
 	/* it blocks for the first time */
-	usleep(500000);
+	while (!pest_tid || !is_asleep(pest_tid))
+		usleep(1000);
 	l = look_begin();
 	for (i = 0; i < n; i++)
 		if (write(pipes[1], "x", 1) != 1)
@@ -517,24 +534,31 @@ static uint64_t cpu_sum(const uint64_t *v)
 	       v[PPA_TOTALSOFTIRQTIME] + v[PPA_IDLE] + v[PPA_UNTOLD];
 }
 
+static uint64_t within(uint64_t n, uint64_t least, uint64_t most)
+{
+	return n < least ? least : n > most ? most : n;
+}
+
 static void cpus(long ms)
 {
 	int fd = open_below("rawsysppa", O_RDONLY);
 	struct sample *s = calloc(2, sizeof(*s));
 	const uint64_t *v, *w;
-	uint64_t ns[2], hz;
+	uint64_t before[2], behind[2], hz, us;
 	unsigned int i, try;
 	char name[32];
 
 	for (i = 0; i < 2; i++) {
 		if (i)
 			usleep(ms * 1000);
-		/* at a time that is known to a millisecond */
+		/* at a time that is known to a millisecond, where there is one
+		 * in which nobody else has a turn */
 		for (try = 0; try < 1000; try++) {
-			ns[i] = clock_ns(CLOCK_MONOTONIC);
+			before[i] = clock_ns(CLOCK_MONOTONIC);
 			if (pread(fd, s[i].bytes, sizeof(s[i].bytes), 0) <= 0)
 				err(1, "rawsysppa");
-			if (clock_ns(CLOCK_MONOTONIC) - ns[i] < 1000000)
+			behind[i] = clock_ns(CLOCK_MONOTONIC);
+			if (behind[i] - before[i] < 1000000)
 				break;
 		}
 	}
@@ -549,8 +573,9 @@ static void cpus(long ms)
 		if (!ms)
 			continue;
 		snprintf(name, sizeof(name), "span%u", i);
-		say(name, (cpu_sum(v) - cpu_sum(w)) * 1e6 / hz,
-		    (ns[1] - ns[0]) / 1000);
+		us = (cpu_sum(v) - cpu_sum(w)) * 1e6 / hz;
+		say(name, us, within(us, (before[1] - behind[0]) / 1000,
+				     (behind[1] - before[0]) / 1000));
 		snprintf(name, sizeof(name), "busy%u", i);
 		say(name, (v[PPA_USRMODE] - w[PPA_USRMODE] + v[PPA_SYSMODE] -
 			   w[PPA_SYSMODE]) * 1e6 / hz, 0);

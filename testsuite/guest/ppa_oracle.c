@@ -3,7 +3,8 @@
  * Precise accounting beside what the kernel counts itself, and its files while the
  * threads that they tell of come and go.
  *
- *	ppa-oracle interrupts MS	each CPU's interrupts and softirqs for MS,
+ *	ppa-oracle interrupts MS	each CPU's interrupts and softirqs for MS and
+ *				until some of each kind that we look for have come,
  *				beside /proc/interrupts and /proc/softirqs
  *	ppa-oracle recycled ROUNDS	read threads' files while the threads exit
  *				and others take their records
@@ -193,6 +194,21 @@ static void settle(void)
 		err(1, "sched_setaffinity");
 }
 
+/* Has some CPU had each kind?  Who is to send packets may only be about to. */
+static bool all_came(const struct counts *from, const struct counts *to)
+{
+	bool came[NR_COUNTS] = { [TX] = true };
+	int cpu, i;
+
+	for (cpu = 0; cpu < MAX_CPUS; cpu++)
+		for (i = 0; i < NR_COUNTS; i++)
+			came[i] |= to->n[cpu][i] > from->n[cpu][i];
+	for (i = 0; i < NR_COUNTS; i++)
+		if (!came[i])
+			return false;
+	return true;
+}
+
 /* Both are read twice, each time around the other: what ppa has counted between its
  * readings is at least what the kernel has between its inner ones, and at most
  * what it has between its outer ones. */
@@ -200,7 +216,7 @@ static void interrupts(long ms)
 {
 	static struct counts k[4], p[2];
 	int fd = open_file(0, "rawsysppa"), cpu, i;
-	int cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int cpus = sysconf(_SC_NPROCESSORS_ONLN), tries = 60;
 	uint64_t got, least, most;
 
 	if (fd < 0)
@@ -210,8 +226,10 @@ static void interrupts(long ms)
 	ppa_counts(fd, &p[0]);
 	settle();
 	kernel_counts(&k[1]);
-	usleep(ms * 1000);
-	kernel_counts(&k[2]);
+	do {
+		usleep(ms * 1000);
+		kernel_counts(&k[2]);
+	} while (!all_came(&k[1], &k[2]) && --tries);
 	settle();
 	ppa_counts(fd, &p[1]);
 	settle();
@@ -313,31 +331,42 @@ static void *known_calls(void *unused)
 	return NULL;
 }
 
-static void ended(void)
+/* How many records of it as one that has ended, and the calls of the last; 100 more for
+ * one that lacks something. */
+static int find_ended(uint64_t *calls)
 {
 	int fd = open_file(0, "rawthreads"), nr = 0;
 	const struct ppa_thread *t;
-	uint64_t calls = 0;
-	pthread_t thread;
 	ssize_t n, size;
 
-	pthread_create(&thread, NULL, known_calls, NULL);
-	pthread_join(thread, NULL);
-	/* it is away when it has had its last switch */
-	usleep(100000);
 	for (size = 0; (n = read(fd, file.bytes + size,
 				 sizeof(file) - size)) > 0; size += n)
 		;
+	close(fd);
 	for (n = file.h.offset; n + (ssize_t)sizeof(*t) <= size;
 	     n += file.h.stride) {
 		t = (const struct ppa_thread *)(file.bytes + n);
 		if (t->tid != (uint32_t)short_tid || !(t->flags & PPA_ENDED))
 			continue;
 		nr++;
-		calls = t->values[PPA_SYSCALLCNT];
+		*calls = t->values[PPA_SYSCALLCNT];
 		if (!t->born || strcmp(t->comm, "ppa-oracle"))
 			nr += 100;
 	}
+	return nr;
+}
+
+static void ended(void)
+{
+	uint64_t calls = 0;
+	pthread_t thread;
+	int nr, tries;
+
+	pthread_create(&thread, NULL, known_calls, NULL);
+	pthread_join(thread, NULL);
+	/* it is away when it has had its last switch */
+	for (tries = 0; !(nr = find_ended(&calls)) && tries < 100; tries++)
+		usleep(100000);
 	printf("ended %d calls %d\n", nr, calls >= 777 && calls < 800);
 }
 
@@ -385,7 +414,7 @@ static bool ring_has_run(int raw)
 static void ring(void)
 {
 	struct io_uring_params p = {
-		.flags = IORING_SETUP_SQPOLL, .sq_thread_idle = 5000
+		.flags = IORING_SETUP_SQPOLL, .sq_thread_idle = 60000
 	};
 	long fd = syscall(SYS_io_uring_setup, 4, &p), tid;
 	int raw, tries;
@@ -404,7 +433,7 @@ static void ring(void)
 	}
 	/* from its wake-up on it looks for work, on a CPU that others want, too */
 	syscall(SYS_io_uring_enter, fd, 0, 0, IORING_ENTER_SQ_WAKEUP, NULL, 0);
-	for (tries = 0; !(ran = ring_has_run(raw)) && tries < 20; tries++)
+	for (tries = 0; !(ran = ring_has_run(raw)) && tries < 100; tries++)
 		usleep(200000);
 	printf("ring: %s\n", ran ? "counted" : "no time");
 }
