@@ -9,7 +9,8 @@
  *	work threads K M	K threads at once, the i-th touches M + i pages
  *	work children K M	K children, one after the other, M pages each
  *	work migrate M		touch M pages, move to each other CPU, M again
- *	work pipe M		block in read(), be moved, take M pages from it
+ *	work pipe M		block in read(), be moved, take M pages from it; the
+ *				thread that writes is no work by its name
  *	work sleep MS		sleep once, within one system call
  *	work nest D		chain D epoll instances (the kernel recurses)
  *	work calls N		N markers
@@ -46,6 +47,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -228,12 +230,30 @@ struct pipe_writer {
 	size_t size;
 };
 
+static void until_it_sleeps(pid_t pid)
+{
+	char path[64], state = 0;
+
+	while (state != 'S') {
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+		f = fopen(path, "r");
+		if (!f || fscanf(f, "%*d %*s %c", &state) != 1)
+			err(1, "%s", path);
+		fclose(f);
+	}
+}
+
 static void *pipe_write(void *arg)
 {
 	struct pipe_writer *w = arg;
 	char *p = fresh(w->size / PAGE);
 
+	/* what it reads is none of the reader's */
+	prctl(PR_SET_NAME, "writer");
 	memset(p, 1, w->size);
+	until_it_sleeps(w->reader);
 	usleep(200000);
 	move_to(w->reader, 1);
 	usleep(100000);
