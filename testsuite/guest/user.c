@@ -8,7 +8,7 @@
  *	user jump N	N calls of jumps(), which longjmp() ends, then one that returns
  *	user exit N	N processes and N threads that end within ends()
  *	user fork N	N calls of forks(), from which two processes return
- *	user crowd N	N threads in nap() at once
+ *	user crowd N	N threads in nap() at once: none is out before all are in
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -24,6 +24,7 @@
 
 static jmp_buf back;
 static volatile long seen;
+static pthread_barrier_t all_in;
 
 FUNCTION long leaf(int fd, long n)
 {
@@ -49,6 +50,9 @@ FUNCTION void nap(long ms)
 {
 	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
 
+	/* of no length: one of a crowd */
+	if (!ms)
+		pthread_barrier_wait(&all_in);
 	while (nanosleep(&t, &t))
 		;
 	seen++;
@@ -85,9 +89,10 @@ static void *ending(void *data)
 	return NULL;
 }
 
-static void *napping(void *data)
+static void *napping(void *unused)
 {
-	nap((long)data);
+	(void)unused;
+	nap(0);
 	return NULL;
 }
 
@@ -143,8 +148,10 @@ static void crowd(long n)
 	pthread_t threads[1024];
 	long i;
 
-	for (i = 0; i < n && i < 1024; i++)
-		pthread_create(&threads[i], NULL, napping, (void *)2000L);
+	if (n > 1024 || pthread_barrier_init(&all_in, NULL, n))
+		return;
+	for (i = 0; i < n; i++)
+		pthread_create(&threads[i], NULL, napping, NULL);
 	while (i--)
 		pthread_join(threads[i], NULL);
 }
