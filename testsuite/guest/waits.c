@@ -5,6 +5,9 @@
  *	waits TIMES MS DISK	for each cause a process w-CAUSE, one after the other,
  *				that waits TIMES times, MS milliseconds at least; the
  *				disk takes as long as it takes, and "-" is none
+ *
+ * A time may be over before its waiter is off the CPU, on a machine that stands still for
+ * that long: such a wait is none.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -17,6 +20,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -95,30 +99,54 @@ static void read_all(int fds[2])
 		;
 }
 
-static void wait_futex(void)
+/* How often this process went off its CPU by itself. */
+static long blocked(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_SELF, &r);
+	return r.ru_nvcsw;
+}
+
+/* So many waits that were some. */
+static void wait_often(void (*wait_once)(void))
+{
+	int waited = 0;
+
+	while (waited < times) {
+		long before = blocked();
+
+		wait_once();
+		waited += blocked() > before;
+	}
+}
+
+static void futex_once(void)
 {
 	static int word;
 	struct timespec ts = { 0, ms * 1000000L };
-	int i;
 
-	for (i = 0; i < times; i++)
-		syscall(SYS_futex, &word, FUTEX_WAIT, 0, &ts, NULL, 0);
+	syscall(SYS_futex, &word, FUTEX_WAIT, 0, &ts, NULL, 0);
+}
+
+static void wait_futex(void)
+{
+	wait_often(futex_once);
 }
 
 static void wait_sleep(void)
 {
-	int i;
+	wait_often(nap);
+}
 
-	for (i = 0; i < times; i++)
-		nap();
+static void poll_once(void)
+{
+	poll(NULL, 0, ms);
 }
 
 static void wait_poll(void)
 {
-	int i;
-
-	for (i = 0; i < times; i++)
-		poll(NULL, 0, ms);
+	wait_often(poll_once);
 }
 
 static void wait_pipe(void)
