@@ -2,6 +2,7 @@
 /*
  * ppa_files DIR [FAULT]: be the files of precise process accounting, two looks one
  * after the other, in pipes of DIR: one reader gets both.  FAULT spoils the second.
+ * When somebody has had the first look there is DIR/looked.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -358,6 +359,8 @@ int main(int argc, char **argv)
 			lives_file(look);
 		else
 			threads_file(look);
+		if (!look)
+			pipe_at("looked");
 	}
 	return 0;
 }
