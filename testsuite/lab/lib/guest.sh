@@ -117,7 +117,7 @@ follow_guest() {
 			case $verb in
 			up)
 				note "the guest is up"
-				deadline=$((SECONDS + 60))
+				deadline=$((SECONDS + 60 * PATIENCE))
 				((GUEST_SECONDS == 0)) || last=$((SECONDS + GUEST_SECONDS))
 				;;
 			begin)
@@ -128,7 +128,7 @@ follow_guest() {
 				;;
 			end)
 				state=between
-				deadline=$((SECONDS + 60))
+				deadline=$((SECONDS + 60 * PATIENCE))
 				;;
 			bye)
 				state=bye

@@ -4,7 +4,7 @@
  * COUNT inputs, each one of the files with a few mutations, go through
  * LLVMFuzzerTestOneInput(); the files themselves go first.  The same seed gives
  * the same inputs anywhere.  The one at work is written to ./mutant when a sanitizer,
- * abort() or the alarm ends the program; one that takes ten seconds is a hang.
+ * abort() or the alarm ends the program; one that takes a minute is a hang.
  */
 #include <ctype.h>
 #include <sanitizer/common_interface_defs.h>
@@ -179,7 +179,7 @@ static void run_now(void)
 	/* of its own size, so that a sanitizer sees the end */
 	uint8_t *exact = malloc(now.len);
 
-	alarm(10);
+	alarm(60);
 	if (now.len)
 		memcpy(exact, now.s, now.len);
 	LLVMFuzzerTestOneInput(exact, now.len);

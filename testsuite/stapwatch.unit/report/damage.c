@@ -20,7 +20,7 @@ static void try(const uint8_t *bytes, size_t size)
 
 	if (!f || fwrite(bytes, 1, size, f) != size || fclose(f))
 		abort();
-	alarm(10);
+	alarm(60);
 	LLVMFuzzerTestOneInput(bytes, size);
 	runs++;
 }
