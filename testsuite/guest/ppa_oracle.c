@@ -331,8 +331,8 @@ static void *known_calls(void *unused)
 	return NULL;
 }
 
-/* How many records of it as one that has ended, and the calls of the last; 100 more for
- * one that lacks something. */
+/* How many records of it as one that has ended, and the calls of the last; 100
+ * more for one that lacks something. */
 static int find_ended(uint64_t *calls)
 {
 	int fd = open_file(0, "rawthreads"), nr = 0;

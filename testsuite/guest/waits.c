@@ -6,8 +6,8 @@
  *				that waits TIMES times, MS milliseconds at least; the
  *				disk takes as long as it takes, and "-" is none
  *
- * A time may be over before its waiter is off the CPU, on a machine that stands still for
- * that long: such a wait is none.
+ * A time may be over before its waiter is off the CPU, on a machine that stands
+ * still for that long: such a wait is none.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
