@@ -99,8 +99,8 @@ _stapwatch_map()
 _stapwatch_report()
 {
 	local options='--annotate --between --branches --by --callees --callers --chrome --comm
-		--cpu --diff --event --flamegraph --folded --idle --image --inline
-		--kallsyms --limit --no-demangle --perfetto --pid --pprof --root
+		--cpu --diff --event --flamegraph --folded --idle --image --inclusive --inline
+		--json --kallsyms --limit --no-demangle --perfetto --pid --pprof --root
 		--samples --sort --symbol --tid --time --timeline'
 	local names='comm pid tid cpu image symbol line block address stack
 		data source'

@@ -22,6 +22,7 @@
 #include "report/output/flame_svg.h"
 #include "report/output/folded.h"
 #include "report/output/pprof.h"
+#include "report/output/rows_json.h"
 #include "report/output/samples.h"
 #include "report/output/table.h"
 #include "report/output/view.h"
@@ -190,7 +191,12 @@ static int print_view(const struct settings *s, struct view *v, struct buf *out)
 {
 	switch (s->output) {
 	case OUTPUT_TABLE:
-		table_print(v, &s->columns, s->sort, s->limit, out);
+		if (s->json)
+			rows_json(v, &s->columns, s->sort, s->inclusive,
+				  s->limit, out, stdout);
+		else
+			table_print(v, &s->columns, s->sort, s->inclusive,
+				    s->limit, out);
 		return 0;
 	case OUTPUT_CALLEES:
 	case OUTPUT_CALLERS:
@@ -209,7 +215,10 @@ static int print_view(const struct settings *s, struct view *v, struct buf *out)
 	case OUTPUT_BRANCHES:
 		return print_branches(s, v, out);
 	case OUTPUT_SAMPLES:
-		samples_print(v, &s->columns, out, stdout);
+		if (s->json)
+			samples_json(v, &s->columns, out, stdout);
+		else
+			samples_print(v, &s->columns, out, stdout);
 		return 0;
 	case OUTPUT_DIFF:
 	case OUTPUT_TIMELINE:
@@ -272,6 +281,7 @@ static int report_slices(const struct settings *s, struct buf *out)
 	return report_timeline(s->path, &filter,
 			       s->output == OUTPUT_CHROME   ? timeline_chrome :
 			       s->output == OUTPUT_PERFETTO ? timeline_perfetto :
+			       s->json			    ? timeline_json :
 							      timeline_text,
 			       out);
 }

@@ -116,7 +116,9 @@ enum option_number {
 	OPT_EVENT,
 	OPT_IDLE,
 	OPT_IMAGE,
+	OPT_INCLUSIVE,
 	OPT_INLINE,
+	OPT_JSON,
 	OPT_KALLSYMS,
 	OPT_LIMIT,
 	OPT_NO_DEMANGLE,
@@ -144,7 +146,9 @@ static const struct option options[] = {
 	{ "folded", no_argument, NULL, OPT_OUTPUT + OUTPUT_FOLDED },
 	{ "idle", no_argument, NULL, OPT_IDLE },
 	{ "image", required_argument, NULL, OPT_IMAGE },
+	{ "inclusive", no_argument, NULL, OPT_INCLUSIVE },
 	{ "inline", no_argument, NULL, OPT_INLINE },
+	{ "json", no_argument, NULL, OPT_JSON },
 	{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
 	{ "limit", required_argument, NULL, OPT_LIMIT },
 	{ "no-demangle", no_argument, NULL, OPT_NO_DEMANGLE },
@@ -205,8 +209,14 @@ static int take_option(struct settings *s, int opt)
 	case OPT_IMAGE:
 		s->view.image = optarg;
 		return 0;
+	case OPT_INCLUSIVE:
+		s->inclusive = true;
+		return 0;
 	case OPT_INLINE:
 		s->from.inlined = true;
+		return 0;
+	case OPT_JSON:
+		s->json = true;
 		return 0;
 	case OPT_KALLSYMS:
 		s->from.kallsyms = optarg;
@@ -245,6 +255,18 @@ static int check_branches(const struct columns *columns)
 	return 0;
 }
 
+/* Who has called has a place, and no more than that of its own. */
+static int check_inclusive(const struct settings *s)
+{
+	const unsigned int fields = s->columns.fields;
+
+	if (s->output != OUTPUT_TABLE)
+		return report_wrong("--inclusive is of tables");
+	if (!(fields & PROFILE_IP) || fields & PROFILE_STACK)
+		return report_wrong("--inclusive is by places: --by wants image, symbol, line, block or address, and no stack");
+	return 0;
+}
+
 bool report_is_timeline(enum output output)
 {
 	return output >= OUTPUT_TIMELINE;
@@ -254,7 +276,7 @@ static int check_timeline(const struct settings *s)
 {
 	if (s->by || s->filter.event || s->view.image || s->view.symbol ||
 	    s->limit >= 0 || s->sort || s->from.root || s->from.kallsyms ||
-	    s->from.inlined || s->from.mangled)
+	    s->from.inlined || s->from.mangled || s->inclusive)
 		return report_wrong("a timeline has no samples: it takes --between, --comm, --cpu, --pid, --tid and --time only");
 	return 0;
 }
@@ -287,6 +309,9 @@ int report_options(int argc, char **argv, struct settings *s)
 	s->path = argv[optind];
 	if (s->idle && s->output != OUTPUT_FLAMEGRAPH)
 		return report_wrong("--idle is for --flamegraph; the idle loop is in all else");
+	if (s->json && s->output != OUTPUT_TABLE &&
+	    s->output != OUTPUT_SAMPLES && s->output != OUTPUT_TIMELINE)
+		return report_wrong("--json is of tables, of --samples and of --timeline");
 	if (report_is_timeline(s->output))
 		return check_timeline(s);
 	if (s->output == OUTPUT_SAMPLES && (s->sort || s->limit >= 0))
@@ -297,7 +322,11 @@ int report_options(int argc, char **argv, struct settings *s)
 	by = s->by ?: defaults[s->output].by;
 	if (by && parse_by(by, &s->columns))
 		return -1;
+	if (s->inclusive && check_inclusive(s))
+		return -1;
 	s->fields = s->columns.fields | defaults[s->output].fields;
+	if (s->inclusive)
+		s->fields |= PROFILE_STACK;
 	if (s->view.image || s->view.symbol)
 		s->fields |= PROFILE_IP;
 	return s->output == OUTPUT_BRANCHES ? check_branches(&s->columns) : 0;

@@ -41,6 +41,8 @@ struct settings {
 	unsigned int fields;	/* PROFILE_..., what the output wants */
 	double limit;
 	bool idle;		/* is to be drawn */
+	bool inclusive;		/* of a table */
+	bool json;		/* not a table */
 };
 
 /** report_wrong - a line on stderr that says what cannot be asked for; returns -1 */

@@ -23,6 +23,8 @@
 #include "report/output/flame_svg.h"
 #include "report/output/folded.h"
 #include "report/output/pprof.h"
+#include "report/output/rows_json.h"
+#include "report/output/samples.h"
 #include "report/output/table.h"
 #include "report/output/timeline_view.h"
 #include "report/output/view.h"
@@ -32,6 +34,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct profile_filter everything = {
 	.pid = -1, .tid = -1, .cpu = -1,
+};
+
+static const struct profile_filter some = {
+	.pid = -1, .tid = -1, .cpu = -1,
+	.span = { .from = 1, .to = 1ull << 40, .begin = "*", .end = "o*" },
 };
 
 static FILE *null;
@@ -47,6 +54,7 @@ static void check_reading(const struct profile *p, size_t size)
 		samples += p->cells[i].samples;
 	}
 	ensure(samples == sum.read);
+	ensure(p->nr_each == samples);
 	ensure(p->skipped.bytes <= size);
 	ensure(p->skipped.places <= p->skipped.bytes);
 	loss_say(&p->loss, &p->skipped, "fuzz", null);
@@ -122,6 +130,37 @@ static void check_branches(struct view *v)
 	free(out.s);
 }
 
+/* What is in a stack is there, and nobody is in more than there is. */
+static void check_totals(struct view *v, const struct columns *columns)
+{
+	struct rows rows;
+	uint64_t all = 0;
+	uint32_t i;
+
+	rows_make(&rows, v, columns, SORT_SAMPLES, true);
+	for (i = 0; i < rows.keys.nr; i++) {
+		all += rows.all[i].samples;
+		ensure(rows.all[i].total_samples >= rows.all[i].samples);
+		ensure(rows.all[i].total_samples <=
+		       v->totals[rows.all[i].event].samples);
+	}
+	ensure(all == loss_sum(&v->profile->loss).read);
+	rows_free(&rows);
+}
+
+/* Of the same bytes no more than some of the samples. */
+static void check_spans(const char *path, uint64_t samples)
+{
+	struct buf why = { 0 };
+	struct profile *p = profile_read(path, PROFILE_EACH, &some, &why);
+
+	ensure(p && p->nr_each <= samples);
+	ensure(!p->nr_each || p->spans.nr);
+	spans_say(&p->spans, &some.span, "fuzz", null);
+	profile_free(p);
+	free(why.s);
+}
+
 static void check_view(struct profile *p)
 {
 	const struct view_filter all = { 0 };
@@ -137,7 +176,13 @@ static void check_view(struct profile *p)
 	ensure(samples == loss_sum(&p->loss).read);
 	ensure(!columns_parse("comm,pid,tid,cpu,image,symbol,line,address,stack,data,source",
 			      &columns, &out));
-	table_print(v, &columns, SORT_NAME, 0, &out);
+	table_print(v, &columns, SORT_NAME, false, 0, &out);
+	samples_print(v, &columns, &out, null);
+	samples_json(v, &columns, &out, null);
+	rows_json(v, &columns, SORT_NAME, false, 0, &out, null);
+	ensure(!columns_parse("comm,image,line", &columns, &out));
+	table_print(v, &columns, SORT_EVENTS, true, 0, &out);
+	check_totals(v, &columns);
 	ensure(!columns_parse("comm", &columns, &out));
 	check_trees(v, &columns);
 	calltree_print(v, &columns, true, 1, &out, NULL);
@@ -182,6 +227,12 @@ static void check_timeline(const char *path)
 		ensure(timeline_rest(s) <= s->to - s->from);
 	}
 	v.timeline = t;
+	timeline_json(&v, &why, null);
+	v.filter.span = some.span;
+	timeline_filter_marks(t, &v.filter);
+	timeline_json(&v, &why, null);
+	spans_free(&v.filter.spans);
+	v.filter = (struct timeline_filter){ .pid = -1, .tid = -1, .cpu = -1 };
 	timeline_text(&v, &why, null);
 	timeline_chrome(&v, &why, null);
 	timeline_perfetto(&v, &why, null);
@@ -206,6 +257,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_timeline(path);
 	if (p) {
 		check_reading(p, size);
+		check_spans(path, p->nr_each);
 		check_view(p);
 		profile_free(p);
 	}

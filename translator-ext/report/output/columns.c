@@ -140,18 +140,18 @@ static uint32_t source(struct view *v, const struct cell_key *key)
 }
 
 static const struct column all[] = {
-	{ "comm", "COMM", PROFILE_COMM, comm },
-	{ "pid", "PID", PROFILE_PID, pid },
-	{ "tid", "TID", PROFILE_TID, tid },
-	{ "cpu", "CPU", PROFILE_CPU, cpu },
-	{ "image", "IMAGE", PROFILE_IP, image },
-	{ "symbol", "SYMBOL", PROFILE_IP, symbol },
-	{ "line", "LINE", PROFILE_IP, line },
-	{ "block", "BLOCK", PROFILE_IP, block },
-	{ "address", "ADDRESS", PROFILE_IP, address },
-	{ "stack", "STACK", PROFILE_IP | PROFILE_STACK, stack },
-	{ "data", "DATA", PROFILE_ADDR, data },
-	{ "source", "SOURCE", PROFILE_DATA_SRC, source },
+	{ "comm", "COMM", PROFILE_COMM, comm, false },
+	{ "pid", "PID", PROFILE_PID, pid, true },
+	{ "tid", "TID", PROFILE_TID, tid, true },
+	{ "cpu", "CPU", PROFILE_CPU, cpu, true },
+	{ "image", "IMAGE", PROFILE_IP, image, false },
+	{ "symbol", "SYMBOL", PROFILE_IP, symbol, false },
+	{ "line", "LINE", PROFILE_IP, line, false },
+	{ "block", "BLOCK", PROFILE_IP, block, false },
+	{ "address", "ADDRESS", PROFILE_IP, address, false },
+	{ "stack", "STACK", PROFILE_IP | PROFILE_STACK, stack, false },
+	{ "data", "DATA", PROFILE_ADDR, data, false },
+	{ "source", "SOURCE", PROFILE_DATA_SRC, source, false },
 };
 
 #define NR_ALL (sizeof(all) / sizeof(*all))

@@ -13,6 +13,7 @@ struct column {
 	const char *title;
 	unsigned int fields;	/* PROFILE_... that it takes */
 	uint32_t (*text)(struct view *v, const struct cell_key *key);
+	bool is_number;
 };
 
 struct columns {

@@ -36,7 +36,7 @@ static void take_run(struct diff *d, int run, struct view *v,
 	struct rows rows;
 	size_t k;
 
-	rows_make(&rows, v, columns, SORT_NAME);
+	rows_make(&rows, v, columns, SORT_NAME, false);
 	for (i = 0; i < rows.keys.nr; i++) {
 		row = &rows.all[i];
 		key[0] = intern_string(&d->texts,

@@ -21,13 +21,12 @@ static void merge_stats(struct row *row, const struct cell *c)
 		stat_merge(&row->stats[i], &c->stats[i]);
 }
 
-static void add_cell(struct rows *rows, struct view *v,
-		     const struct columns *columns, uint32_t cell)
+/* The row of what is alike with KEY. */
+static struct row *row_of(struct rows *rows, struct view *v,
+			  const struct columns *columns,
+			  const struct cell_key *key)
 {
-	const struct cell_key *key = profile_key(v->profile, cell);
-	const struct cell *c = &v->profile->cells[cell];
 	uint32_t texts[COLUMNS_MAX + 1];
-	struct row *row;
 	uint32_t nr;
 	size_t i;
 
@@ -37,21 +36,68 @@ static void add_cell(struct rows *rows, struct view *v,
 	nr = intern(&rows->keys, texts, (columns->nr + 1) * sizeof(*texts));
 	rows->all = array_room(rows->all, &rows->size, nr + 1,
 			       sizeof(*rows->all));
-	row = &rows->all[nr];
-	row->event = key->event;
-	row->texts = (const uint32_t *)rows->keys.keys[nr].key + 1;
+	rows->all[nr].event = key->event;
+	rows->all[nr].texts = (const uint32_t *)rows->keys.keys[nr].key + 1;
+	return &rows->all[nr];
+}
+
+/* Those that PLACE stands for: a function that recurs has each sample once. */
+static void add_total(struct rows *rows, struct view *v,
+		      const struct columns *columns, uint32_t cell,
+		      uint32_t place)
+{
+	const struct cell *c = &v->profile->cells[cell];
+	struct cell_key key = *profile_key(v->profile, cell);
+	const struct place *p;
+	struct place_frames f;
+	struct row *row;
+	uint32_t i;
+
+	for (i = 0;; i++) {
+		/* a row's text may look for other frames */
+		f = place_frames(v->places, place);
+		if (i >= f.nr)
+			break;
+		p = place_get(v->places, f.places[i]);
+		key.image = p->image;
+		key.offset = p->offset;
+		row = row_of(rows, v, columns, &key);
+		if (row->seen == cell + 1)
+			continue;
+		row->seen = cell + 1;
+		row->total_samples += c->samples;
+		row->total_events += c->events;
+	}
+}
+
+static void add_cell(struct rows *rows, struct view *v,
+		     const struct columns *columns, uint32_t cell)
+{
+	const struct cell_key *key = profile_key(v->profile, cell);
+	const struct cell *c = &v->profile->cells[cell];
+	struct row *row = row_of(rows, v, columns, key);
+	struct view_callers callers;
+	uint32_t i;
+
 	row->samples += c->samples;
 	row->events += c->events;
 	merge_stats(row, c);
 	if (columns->fields & PROFILE_IP)
 		places_missed(v->places, place_get(v->places,
 				view_place(v, key)), c->samples);
+	if (!rows->inclusive)
+		return;
+	add_total(rows, v, columns, cell, view_place(v, key));
+	callers = view_callers(v, key);
+	for (i = 0; i < callers.nr; i++)
+		add_total(rows, v, columns, cell, callers.places[i]);
 }
 
 struct order {
 	const struct intern *texts;
 	size_t columns;
 	enum rows_sort sort;
+	bool inclusive;
 };
 
 int rows_by_name(const struct intern *texts, const uint32_t *x,
@@ -77,6 +123,10 @@ static int by_order(const void *a, const void *b, void *arg)
 	const struct order *o = arg;
 	int n = -compare(x->event, y->event);
 
+	if (!n && o->sort == SORT_EVENTS && o->inclusive)
+		n = compare(x->total_events, y->total_events);
+	if (!n && o->sort != SORT_NAME && o->inclusive)
+		n = compare(x->total_samples, y->total_samples);
 	if (!n && o->sort == SORT_EVENTS)
 		n = compare(x->events, y->events);
 	if (!n && o->sort != SORT_NAME)
@@ -85,12 +135,12 @@ static int by_order(const void *a, const void *b, void *arg)
 }
 
 void rows_make(struct rows *rows, struct view *v, const struct columns *columns,
-	       enum rows_sort sort)
+	       enum rows_sort sort, bool inclusive)
 {
-	struct order o = { &v->profile->texts, columns->nr, sort };
+	struct order o = { &v->profile->texts, columns->nr, sort, inclusive };
 	size_t i;
 
-	*rows = (struct rows) { 0 };
+	*rows = (struct rows) { .inclusive = inclusive };
 	for (i = 0; i < v->nr; i++)
 		add_cell(rows, v, columns, v->cells[i]);
 	if (rows->keys.nr)

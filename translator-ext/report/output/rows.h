@@ -13,12 +13,17 @@ struct row {
 	uint64_t samples;
 	uint64_t events;
 	struct stat_values *stats;	/* as a cell's */
+	/* of samples in whose stacks it is, wherever */
+	uint64_t total_samples;
+	uint64_t total_events;
+	uint32_t seen;		/* the last cell that it was in the stack of, plus 1 */
 };
 
 struct rows {
 	struct intern keys;	/* an event's number, and texts */
 	struct row *all;
 	size_t size;
+	bool inclusive;		/* totals are wanted */
 };
 
 enum rows_sort {
@@ -31,9 +36,13 @@ enum rows_sort {
 int rows_by_name(const struct intern *texts, const uint32_t *x,
 		 const uint32_t *y, size_t nr);
 
-/** rows_make - the rows of a view, event by event */
+/**
+ * rows_make - the rows of a view, event by event
+ * @inclusive: also who has called, with their totals, by which the rows are sorted then
+ */
 void rows_make(struct rows *rows, struct view *v,
-	       const struct columns *columns, enum rows_sort sort);
+	       const struct columns *columns, enum rows_sort sort,
+	       bool inclusive);
 void rows_free(struct rows *rows);
 
 #endif

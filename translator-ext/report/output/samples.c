@@ -110,7 +110,7 @@ static void put_title(struct printing *pr, const char *name)
 	struct buf title = { 0 };
 
 	shown_text(&title, name);
-	shown_pad(pr->out, title.s, NUMBER);
+	shown_pad(pr->out, title.s ?: "", NUMBER);
 	buf_puts(pr->out, "  ");
 	free(title.s);
 }

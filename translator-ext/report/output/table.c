@@ -97,11 +97,21 @@ static void put_values(struct grid *g, const struct row *row,
 	}
 }
 
-/* Rows of one event. */
-static void print_rows(struct view *v, const struct columns *columns,
-		       const struct row *rows, size_t nr, double limit,
-		       struct buf *out)
+double table_share(const struct view *v, const struct rows *rows,
+		   const struct row *row)
 {
+	return rows->inclusive ?
+	       view_share(v, row->event, row->total_events,
+			  row->total_samples) :
+	       view_share(v, row->event, row->events, row->samples);
+}
+
+/* NR rows of one event, from the FIRST on. */
+static void print_rows(struct view *v, const struct columns *columns,
+		       const struct rows *all, size_t first, size_t nr,
+		       double limit, struct buf *out)
+{
+	const struct row *rows = all->all + first;
 	const struct intern *texts = &v->profile->texts;
 	struct grid g = { 0 };
 	struct values vals;
@@ -110,6 +120,8 @@ static void print_rows(struct view *v, const struct columns *columns,
 
 	table_title(v, rows->event, out);
 	find_values(rows, nr, &vals);
+	if (all->inclusive)
+		grid_text(&g, "TOTAL");
 	grid_text(&g, "SHARE");
 	grid_text(&g, "SAMPLES");
 	grid_text(&g, "EVENTS");
@@ -119,11 +131,15 @@ static void print_rows(struct view *v, const struct columns *columns,
 		grid_text(&g, columns->list[k]->title);
 	g.columns = g.nr;
 	for (i = 0; i < nr; i++) {
-		share = view_share(v, rows[i].event, rows[i].events,
-				   rows[i].samples);
+		share = table_share(v, all, &rows[i]);
 		if (share < limit) {
 			small++;
 			continue;
+		}
+		if (all->inclusive) {
+			grid_number(&g, "%.2f%%", share);
+			share = view_share(v, rows[i].event, rows[i].events,
+					   rows[i].samples);
 		}
 		grid_number(&g, "%.2f%%", share);
 		grid_number(&g, "%" PRIu64, rows[i].samples);
@@ -137,19 +153,20 @@ static void print_rows(struct view *v, const struct columns *columns,
 }
 
 void table_print(struct view *v, const struct columns *columns,
-		 enum rows_sort sort, double limit, struct buf *out)
+		 enum rows_sort sort, bool inclusive, double limit,
+		 struct buf *out)
 {
 	struct rows rows;
 	size_t i, end;
 
-	rows_make(&rows, v, columns, sort);
+	rows_make(&rows, v, columns, sort, inclusive);
 	for (i = 0; i < rows.keys.nr; i = end) {
 		for (end = i; end < rows.keys.nr &&
 		     rows.all[end].event == rows.all[i].event; end++)
 			;
 		if (i)
 			buf_puts(out, "\n");
-		print_rows(v, columns, rows.all + i, end - i, limit, out);
+		print_rows(v, columns, &rows, i, end - i, limit, out);
 	}
 	rows_free(&rows);
 }

@@ -9,10 +9,16 @@
 
 /**
  * table_print - a table for each event
+ * @inclusive: also what is in the stacks, and the share of that
  * @limit: rows with a smaller share, in percent, are counted, not shown
  */
 void table_print(struct view *v, const struct columns *columns,
-		 enum rows_sort sort, double limit, struct buf *out);
+		 enum rows_sort sort, bool inclusive, double limit,
+		 struct buf *out);
+
+/** table_share - by which rows are shown: their total where there is one */
+double table_share(const struct view *v, const struct rows *rows,
+		   const struct row *row);
 
 /** table_event - how a title begins: what was counted */
 void table_event(struct view *v, uint32_t event, struct buf *out);

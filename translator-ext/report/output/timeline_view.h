@@ -27,10 +27,11 @@ void timeline_values(const struct timeline_slice *s, uint64_t values[4]);
 extern const char *const timeline_value_names[4];
 
 /**
- * timeline_text, timeline_chrome, timeline_perfetto - print it
+ * timeline_text, timeline_json, timeline_chrome, timeline_perfetto - print it
  * @out: what is left to be written; what grows goes to @to
  */
 void timeline_text(const struct timeline_view *v, struct buf *out, FILE *to);
+void timeline_json(const struct timeline_view *v, struct buf *out, FILE *to);
 void timeline_chrome(const struct timeline_view *v, struct buf *out, FILE *to);
 void timeline_perfetto(const struct timeline_view *v, struct buf *out,
 		       FILE *to);
