@@ -66,7 +66,8 @@ static void sim_socket_read(struct perf_event *e)
 {
 	u64 now = sim_socket_source(e);
 
-	WARN_ON_ONCE(in_nmi() || smp_processor_id() != sim_socket_cpu);
+	/* not sim_socket_cpu, which is another already while events are moved there */
+	WARN_ON_ONCE(in_nmi() || smp_processor_id() != READ_ONCE(e->oncpu));
 	local64_add(now - local64_xchg(&e->hw.prev_count, now), &e->count);
 }
 
