@@ -296,7 +296,7 @@ int cmd_report(int argc, char **argv)
 		return 1;
 	if (is_binary(s.output) && isatty(STDOUT_FILENO)) {
 		report_wrong("--%s writes what is no text: give stdout a file",
-		      s.output == OUTPUT_PPROF ? "pprof" : "perfetto");
+			     s.output == OUTPUT_PPROF ? "pprof" : "perfetto");
 		return 1;
 	}
 	if (report_is_timeline(s.output))

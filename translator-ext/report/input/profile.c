@@ -40,6 +40,13 @@ const char *profile_event_name(struct profile *p, uint32_t event)
 	return intern_text(&p->texts, intern_string(&p->texts, number));
 }
 
+const char *profile_value_name(const struct profile *p, uint32_t value)
+{
+	if (!value)
+		return "latency";
+	return value <= p->nr_counts ? p->counts[value - 1] : NULL;
+}
+
 static const char *keep_text(struct profile *p, const char *s)
 {
 	return intern_text(&p->texts, intern_string(&p->texts, s));

@@ -147,4 +147,7 @@ const struct profile_stack *profile_stack(const struct profile *p,
 /** profile_event_name - what an event is called */
 const char *profile_event_name(struct profile *p, uint32_t event);
 
+/** profile_value_name - of what samples carry; NULL: no record has it */
+const char *profile_value_name(const struct profile *p, uint32_t value);
+
 #endif

@@ -98,19 +98,13 @@ static size_t find(const struct spans *sp, uint64_t from)
 	return low;
 }
 
-/* What a damaged trace says may be before its beginning. */
-static uint64_t since(uint64_t zero, uint64_t ns)
-{
-	return ns > zero ? ns - zero : 0;
-}
-
 bool spans_want(const struct spans *sp, const struct span *s, uint64_t zero,
 		uint64_t from, uint64_t to)
 {
 	size_t i;
 
-	if (since(zero, to) < s->from ||
-	    (s->to && since(zero, from) > s->to))
+	if (span_since(zero, to) < s->from ||
+	    (s->to && span_since(zero, from) > s->to))
 		return false;
 	if (!s->begin)
 		return true;

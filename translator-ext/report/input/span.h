@@ -24,6 +24,12 @@ static inline bool span_is_all(const struct span *s)
 	return !s->from && !s->to && !s->begin;
 }
 
+/* Nanoseconds since the trace began, at @zero; what a damaged one says may be before. */
+static inline uint64_t span_since(uint64_t zero, uint64_t ns)
+{
+	return ns > zero ? ns - zero : 0;
+}
+
 /* Where the marks were; { 0 } knows none yet. */
 struct spans {
 	struct {

@@ -5,11 +5,12 @@
 #include <inttypes.h>
 
 #include "base/json.h"
+#include "report/input/span.h"
 
 void mark_json(struct buf *out, const struct mark *m, uint64_t zero)
 {
 	buf_printf(out, "{\"time_ns\":%" PRIu64 ",\"mark\":",
-		   m->ns > zero ? m->ns - zero : 0);
+		   span_since(zero, m->ns));
 	json_string(out, m->name);
 	buf_printf(out, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"cpu\":%" PRIu32 "}\n",
 		   m->pid, m->tid, m->cpu);

@@ -3,11 +3,11 @@
 #include "report/output/rows_json.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "base/json.h"
 #include "report/output/mark_json.h"
+#include "report/output/samples.h"
 #include "report/output/table.h"
 
 static void put_event(struct view *v, uint32_t event, struct buf *out)
@@ -26,7 +26,7 @@ static void put_column(const struct column *c, const char *text,
 		json_string(out, text);
 }
 
-/* The latency is the first; what has no name is told by its number. */
+/* What has no name is told by its number. */
 static void put_value_name(const struct profile *p, uint32_t i,
 			   const char **comma, struct buf *out)
 {
@@ -35,8 +35,7 @@ static void put_value_name(const struct profile *p, uint32_t i,
 	buf_puts(out, *comma);
 	*comma = ",";
 	snprintf(number, sizeof(number), "count %u", i);
-	json_string(out, !i ? "latency" : i <= p->nr_counts && p->counts[i - 1] ?
-		    p->counts[i - 1] : number);
+	json_string(out, profile_value_name(p, i) ?: number);
 	buf_puts(out, ":");
 }
 
@@ -91,56 +90,55 @@ void rows_json(struct view *v, const struct columns *columns,
 
 /* ---- samples */
 
-static uint64_t since(const struct profile *p, uint64_t time)
-{
-	return time > p->head->r.time ? time - p->head->r.time : 0;
-}
+struct listing {
+	struct view *v;
+	const struct columns *columns;
+	struct buf *out;
+	FILE *to;
+};
 
-static void put_sample(struct view *v, const struct columns *columns,
-		       const struct profile_sample *s, struct buf *out)
+static void put_sample(void *arg, const struct profile_sample *s)
 {
-	const struct profile *p = v->profile;
+	const struct listing *l = arg;
+	const struct profile *p = l->v->profile;
 	const struct cell_key *key = profile_key(p, s->cell);
+	const struct column *c;
 	const char *comma = "";
 	uint32_t i;
 	size_t k;
 
-	buf_printf(out, "{\"time_ns\":%" PRIu64 ",", since(p, s->time));
-	put_event(v, key->event, out);
-	buf_printf(out, ",\"events\":%" PRIu64, s->period);
-	for (k = 0; k < columns->nr; k++)
-		put_column(columns->list[k],
-			   intern_text(&p->texts, columns->list[k]->text(v, key)),
-			   out);
-	buf_puts(out, ",\"values\":{");
+	buf_printf(l->out, "{\"time_ns\":%" PRIu64 ",",
+		   span_since(p->head->r.time, s->time));
+	put_event(l->v, key->event, l->out);
+	buf_printf(l->out, ",\"events\":%" PRIu64, s->period);
+	for (k = 0; k < l->columns->nr; k++) {
+		c = l->columns->list[k];
+		put_column(c, intern_text(&p->texts, c->text(l->v, key)),
+			   l->out);
+	}
+	buf_puts(l->out, ",\"values\":{");
 	for (i = 0; i < s->nr_values; i++) {
 		if (p->values[s->values + i] == UINT64_MAX)
 			continue;
-		put_value_name(p, i, &comma, out);
-		buf_printf(out, "%" PRIu64, p->values[s->values + i]);
+		put_value_name(p, i, &comma, l->out);
+		buf_printf(l->out, "%" PRIu64, p->values[s->values + i]);
 	}
-	buf_puts(out, "}}\n");
+	buf_puts(l->out, "}}\n");
+	buf_drain(l->out, l->to);
+}
+
+static void put_mark(void *arg, const struct mark *m)
+{
+	const struct listing *l = arg;
+
+	mark_json(l->out, m, l->v->profile->head->r.time);
 }
 
 void samples_json(struct view *v, const struct columns *columns,
 		  struct buf *out, FILE *to)
 {
-	const struct profile *p = v->profile;
-	bool *wanted = xmalloc(p->keys.nr + 1);
-	size_t i, mark = 0;
+	static const struct samples_visit visit = { put_sample, put_mark };
+	struct listing l = { v, columns, out, to };
 
-	memset(wanted, 0, p->keys.nr + 1);
-	for (i = 0; i < v->nr; i++)
-		wanted[v->cells[i]] = true;
-	for (i = 0; i < p->nr_each; i++) {
-		for (; mark < p->marks.nr &&
-		     p->marks.list[mark].ns <= p->each[i].time; mark++)
-			mark_json(out, &p->marks.list[mark], p->head->r.time);
-		if (wanted[p->each[i].cell])
-			put_sample(v, columns, &p->each[i], out);
-		buf_drain(out, to);
-	}
-	for (; mark < p->marks.nr; mark++)
-		mark_json(out, &p->marks.list[mark], p->head->r.time);
-	free(wanted);
+	samples_visit(v, &visit, &l);
 }

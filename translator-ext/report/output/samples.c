@@ -16,17 +16,43 @@ struct printing {
 	struct view *v;
 	const struct columns *columns;
 	struct buf *out;
+	FILE *to;
 	/* each text as it is shown, by its number; NULL: not yet */
 	char **shown;
 	size_t size_shown;
 	uint32_t *texts;	/* of each cell, those of the columns */
-	bool *wanted;		/* the cell */
 	int widths[COLUMNS_MAX];
 	int event_width;
 	bool has[UINT8_MAX + 1];	/* is there such a value? */
 	uint32_t nr_values;
-	size_t marks;		/* that are printed */
 };
+
+static void visit_marks(const struct marks *m, size_t *nr, uint64_t up_to,
+			const struct samples_visit *visit, void *arg)
+{
+	for (; *nr < m->nr && m->list[*nr].ns <= up_to; ++*nr)
+		if (visit->mark)
+			visit->mark(arg, &m->list[*nr]);
+}
+
+void samples_visit(const struct view *v, const struct samples_visit *visit,
+		   void *arg)
+{
+	const struct profile *p = v->profile;
+	bool *wanted = xmalloc(p->keys.nr + 1);
+	size_t i, marks = 0;
+
+	memset(wanted, 0, p->keys.nr + 1);
+	for (i = 0; i < v->nr; i++)
+		wanted[v->cells[i]] = true;
+	for (i = 0; i < p->nr_each; i++) {
+		visit_marks(&p->marks, &marks, p->each[i].time, visit, arg);
+		if (wanted[p->each[i].cell])
+			visit->sample(arg, &p->each[i]);
+	}
+	visit_marks(&p->marks, &marks, UINT64_MAX, visit, arg);
+	free(wanted);
+}
 
 static const char *shown(struct printing *pr, uint32_t text)
 {
@@ -65,7 +91,6 @@ static void find_texts(struct printing *pr)
 
 	for (i = 0; i < v->nr; i++) {
 		key = profile_key(v->profile, v->cells[i]);
-		pr->wanted[v->cells[i]] = true;
 		widen(&pr->event_width, shown(pr, event_text(pr, key->event)));
 		for (k = 0; k < c->nr; k++) {
 			uint32_t *text = &pr->texts[v->cells[i] * c->nr + k];
@@ -76,30 +101,24 @@ static void find_texts(struct printing *pr)
 	}
 }
 
-static void find_values(struct printing *pr)
+static void find_values(void *arg, const struct profile_sample *s)
 {
-	const struct profile *p = pr->v->profile;
-	const struct profile_sample *s;
+	struct printing *pr = arg;
+	const uint64_t *values = pr->v->profile->values + s->values;
 	uint32_t i;
-	size_t k;
 
-	for (k = 0; k < p->nr_each; k++) {
-		s = &p->each[k];
-		for (i = 0; pr->wanted[s->cell] && i < s->nr_values; i++) {
-			if (p->values[s->values + i] == UINT64_MAX)
-				continue;
-			pr->has[i] = true;
-			if (i >= pr->nr_values)
-				pr->nr_values = i + 1;
-		}
+	for (i = 0; i < s->nr_values; i++) {
+		if (values[i] == UINT64_MAX)
+			continue;
+		pr->has[i] = true;
+		if (i >= pr->nr_values)
+			pr->nr_values = i + 1;
 	}
 }
 
-/* What stands before the columns of names and of values that are not there. */
 static void put_time(struct printing *pr, uint64_t time)
 {
-	const uint64_t zero = pr->v->profile->head->r.time;
-	const uint64_t ns = time > zero ? time - zero : 0;
+	const uint64_t ns = span_since(pr->v->profile->head->r.time, time);
 
 	buf_printf(pr->out, "%5" PRIu64 ".%09u  ", ns / 1000000000,
 		   (unsigned int)(ns % 1000000000));
@@ -127,9 +146,7 @@ static void put_titles(struct printing *pr)
 	put_title(pr, "EVENTS");
 	for (i = 0; i < pr->nr_values; i++)
 		if (pr->has[i])
-			put_title(pr, !i ? "latency" : i <= p->nr_counts &&
-				  p->counts[i - 1] ? p->counts[i - 1] :
-						     "count");
+			put_title(pr, profile_value_name(p, i) ?: "count");
 	for (k = 0; k < pr->columns->nr; k++) {
 		shown_pad(pr->out, pr->columns->list[k]->title,
 			  k + 1 < pr->columns->nr ? -pr->widths[k] : 0);
@@ -145,8 +162,9 @@ static void put_number(struct printing *pr, bool is, uint64_t n)
 		buf_printf(pr->out, "%*s  ", NUMBER, "-");
 }
 
-static void put_sample(struct printing *pr, const struct profile_sample *s)
+static void put_sample(void *arg, const struct profile_sample *s)
 {
+	struct printing *pr = arg;
 	const struct profile *p = pr->v->profile;
 	const uint32_t *texts = &pr->texts[s->cell * pr->columns->nr];
 	const uint64_t *values = p->values + s->values;
@@ -167,55 +185,44 @@ static void put_sample(struct printing *pr, const struct profile_sample *s)
 			  k + 1 < pr->columns->nr ? -pr->widths[k] : 0);
 		buf_puts(pr->out, k + 1 < pr->columns->nr ? "  " : "\n");
 	}
+	buf_drain(pr->out, pr->to);
 }
 
-/* Those up to TIME. */
-static void put_marks(struct printing *pr, uint64_t time)
+static void put_mark(void *arg, const struct mark *m)
 {
-	const struct marks *m = &pr->v->profile->marks;
-	const struct mark *mark;
+	struct printing *pr = arg;
 
-	for (; pr->marks < m->nr && m->list[pr->marks].ns <= time; pr->marks++) {
-		mark = &m->list[pr->marks];
-		put_time(pr, mark->ns);
-		buf_puts(pr->out, "mark ");
-		shown_text(pr->out, mark->name);
-		buf_printf(pr->out, ", by %" PRIu32 " on CPU %" PRIu32 "\n",
-			   mark->tid, mark->cpu);
-	}
+	put_time(pr, m->ns);
+	buf_puts(pr->out, "mark ");
+	shown_text(pr->out, m->name);
+	buf_printf(pr->out, ", by %" PRIu32 " on CPU %" PRIu32 "\n", m->tid,
+		   m->cpu);
 }
 
 void samples_print(struct view *v, const struct columns *columns,
 		   struct buf *out, FILE *to)
 {
-	const struct profile *p = v->profile;
-	const size_t cells = p->keys.nr + 1;
+	static const struct samples_visit find = { find_values, NULL };
+	static const struct samples_visit print = { put_sample, put_mark };
+	const size_t cells = v->profile->keys.nr + 1;
 	struct printing pr = {
 		.v = v,
 		.columns = columns,
 		.out = out,
+		.to = to,
 		.texts = xmalloc(cells * columns->nr * sizeof(*pr.texts)),
-		.wanted = xmalloc(cells),
 		.event_width = strlen("EVENT"),
 	};
 	size_t i;
 
-	memset(pr.wanted, 0, cells);
 	for (i = 0; i < columns->nr; i++)
 		pr.widths[i] = strlen(columns->list[i]->title);
 	find_texts(&pr);
-	find_values(&pr);
+	samples_visit(v, &find, &pr);
 	put_titles(&pr);
-	for (i = 0; i < p->nr_each; i++) {
-		put_marks(&pr, p->each[i].time);
-		if (pr.wanted[p->each[i].cell])
-			put_sample(&pr, &p->each[i]);
-		buf_drain(out, to);
-	}
-	put_marks(&pr, UINT64_MAX);
+	samples_visit(v, &print, &pr);
 	for (i = 0; i < pr.size_shown; i++)
 		free(pr.shown[i]);
 	free(pr.shown);
 	free(pr.texts);
-	free(pr.wanted);
 }

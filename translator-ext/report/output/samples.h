@@ -8,6 +8,16 @@
 #include "report/output/columns.h"
 #include "report/output/view.h"
 
+/* What is done with each; NULL: nothing. */
+struct samples_visit {
+	void (*sample)(void *arg, const struct profile_sample *s);
+	void (*mark)(void *arg, const struct mark *m);
+};
+
+/** samples_visit - those that the view wants, and marks, in the order of time */
+void samples_visit(const struct view *v, const struct samples_visit *visit,
+		   void *arg);
+
 /**
  * samples_print - when it was, of which event, how many events, what else it carries,
  * and by what it is; and the marks between them

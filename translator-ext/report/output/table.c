@@ -68,8 +68,7 @@ static void put_value_titles(struct grid *g, const struct profile *p,
 	for (i = 0; i < vals->nr; i++) {
 		if (!vals->has[i])
 			continue;
-		name = !i ? "latency" : i <= p->nr_counts && p->counts[i - 1] ?
-			p->counts[i - 1] : "count";
+		name = profile_value_name(p, i) ?: "count";
 		for (k = 0; k < 4; k++)
 			grid_title(g, name, parts[k]);
 	}

@@ -57,31 +57,15 @@ static void put_slice(const struct timeline_view *v,
 	buf_puts(out, "}\n");
 }
 
-/* Those from number NR on, up to NS. */
-static size_t put_marks(const struct timeline_view *v, size_t nr, uint64_t ns,
-			struct buf *out)
+static void put_mark(const struct timeline_view *v, const struct mark *m,
+		     struct buf *out)
 {
-	const struct timeline *t = v->timeline;
-
-	for (; nr < t->marks.nr && t->marks.list[nr].ns <= ns; nr++)
-		if (timeline_wants_mark(t, &v->filter, &t->marks.list[nr]))
-			mark_json(out, &t->marks.list[nr],
-				  timeline_ns(t, t->begin));
-	return nr;
+	mark_json(out, m, timeline_ns(v->timeline, v->timeline->begin));
 }
 
 void timeline_json(const struct timeline_view *v, struct buf *out, FILE *to)
 {
-	const struct timeline *t = v->timeline;
-	size_t i, marks = 0;
+	static const struct timeline_visit visit = { put_slice, put_mark };
 
-	for (i = 0; i < t->nr_slices; i++) {
-		if (!timeline_wants(t, &v->filter, &t->slices[i]))
-			continue;
-		marks = put_marks(v, marks, timeline_ns(t, t->slices[i].from),
-				  out);
-		put_slice(v, &t->slices[i], out);
-		buf_drain(out, to);
-	}
-	put_marks(v, marks, UINT64_MAX, out);
+	timeline_visit(v, &visit, out, to);
 }

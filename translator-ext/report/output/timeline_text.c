@@ -41,8 +41,7 @@ static void put_name(struct buf *out, const char *name)
 
 static void put_since(const struct timeline *t, uint64_t ns, struct buf *out)
 {
-	const uint64_t begin = timeline_ns(t, t->begin);
-	const uint64_t since = ns > begin ? ns - begin : 0;
+	const uint64_t since = span_since(timeline_ns(t, t->begin), ns);
 
 	buf_printf(out, "%5" PRIu64 ".%09u ", since / 1000000000,
 		   (unsigned int)(since % 1000000000));
@@ -85,40 +84,21 @@ static void put_slice(const struct timeline_view *v,
 	buf_puts(out, "\n");
 }
 
-/* Those from number NR on, up to NS. */
-static size_t put_marks(const struct timeline_view *v, size_t nr, uint64_t ns,
-			struct buf *out)
+static void put_mark(const struct timeline_view *v, const struct mark *m,
+		     struct buf *out)
 {
-	const struct timeline *t = v->timeline;
-	const struct mark *m;
-
-	for (; nr < t->marks.nr && t->marks.list[nr].ns <= ns; nr++) {
-		m = &t->marks.list[nr];
-		if (!timeline_wants_mark(t, &v->filter, m))
-			continue;
-		put_since(t, m->ns, out);
-		buf_printf(out, "%13s %4" PRIu32 " %7" PRIu32 " %-15s mark ", "-",
-			   m->cpu, m->tid, "");
-		shown_text(out, m->name);
-		buf_puts(out, "\n");
-	}
-	return nr;
+	put_since(v->timeline, m->ns, out);
+	buf_printf(out, "%13s %4" PRIu32 " %7" PRIu32 " %-15s mark ", "-",
+		   m->cpu, m->tid, "");
+	shown_text(out, m->name);
+	buf_puts(out, "\n");
 }
 
 void timeline_text(const struct timeline_view *v, struct buf *out, FILE *to)
 {
-	const struct timeline *t = v->timeline;
-	size_t i, marks = 0;
+	static const struct timeline_visit visit = { put_slice, put_mark };
 
 	buf_printf(out, "%15s %13s %4s %7s %-15s %s\n", "SECONDS", "LASTEDus",
 		   "CPU", "TID", "NAME", "STATE");
-	for (i = 0; i < t->nr_slices; i++) {
-		if (!timeline_wants(t, &v->filter, &t->slices[i]))
-			continue;
-		marks = put_marks(v, marks, timeline_ns(t, t->slices[i].from),
-				  out);
-		put_slice(v, &t->slices[i], out);
-		buf_drain(out, to);
-	}
-	put_marks(v, marks, UINT64_MAX, out);
+	timeline_visit(v, &visit, out, to);
 }

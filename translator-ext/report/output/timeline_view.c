@@ -37,3 +37,36 @@ void timeline_values(const struct timeline_slice *s, uint64_t values[4])
 	values[2] = s->irq;
 	values[3] = s->soft;
 }
+
+/* Marks from number NR on, up to NS. */
+static size_t visit_marks(const struct timeline_view *v,
+			  const struct timeline_visit *visit, size_t nr,
+			  uint64_t ns, struct buf *out)
+{
+	const struct marks *m = &v->timeline->marks;
+
+	for (; nr < m->nr && m->list[nr].ns <= ns; nr++)
+		if (timeline_wants_mark(v->timeline, &v->filter, &m->list[nr]))
+			visit->mark(v, &m->list[nr], out);
+	return nr;
+}
+
+void timeline_visit(const struct timeline_view *v,
+		    const struct timeline_visit *visit, struct buf *out,
+		    FILE *to)
+{
+	const struct timeline *t = v->timeline;
+	const struct timeline_slice *s;
+	size_t i, marks = 0;
+
+	for (i = 0; i < t->nr_slices; i++) {
+		s = &t->slices[i];
+		if (!timeline_wants(t, &v->filter, s))
+			continue;
+		marks = visit_marks(v, visit, marks, timeline_ns(t, s->from),
+				    out);
+		visit->slice(v, s, out);
+		buf_drain(out, to);
+	}
+	visit_marks(v, visit, marks, UINT64_MAX, out);
+}

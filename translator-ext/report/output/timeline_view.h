@@ -26,6 +26,19 @@ const char *timeline_waker(const struct timeline_slice *s);
 void timeline_values(const struct timeline_slice *s, uint64_t values[4]);
 extern const char *const timeline_value_names[4];
 
+/* What a list does with each. */
+struct timeline_visit {
+	void (*slice)(const struct timeline_view *v,
+		      const struct timeline_slice *s, struct buf *out);
+	void (*mark)(const struct timeline_view *v, const struct mark *m,
+		     struct buf *out);
+};
+
+/** timeline_visit - what the view wants, slices and marks, in the order of time */
+void timeline_visit(const struct timeline_view *v,
+		    const struct timeline_visit *visit, struct buf *out,
+		    FILE *to);
+
 /**
  * timeline_text, timeline_json, timeline_chrome, timeline_perfetto - print it
  * @out: what is left to be written; what grows goes to @to
