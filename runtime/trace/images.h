@@ -37,31 +37,6 @@ static struct {
 
 /* ---- records, as things happen */
 
-/* Return: the CPU's ring with interrupts off, or NULL, which is counted. */
-static struct sw_trace_cpu *sw_image_enter(unsigned long *flags)
-{
-	struct sw_trace_cpu *t;
-
-	local_irq_save(*flags);
-	t = this_cpu_ptr(&sw_trace_cpus);
-	if (likely(sw_trace_enter(t)))
-		return t;
-	this_cpu_inc(sw_trace_cpus.other_lost);
-	local_irq_restore(*flags);
-	return NULL;
-}
-
-static void
-sw_image_leave(struct sw_trace_cpu *t, const void *record, unsigned long flags)
-{
-	if (record)
-		sw_trace_commit(t);
-	else
-		this_cpu_inc(sw_trace_cpus.other_lost);
-	sw_trace_leave(t);
-	local_irq_restore(flags);
-}
-
 static int sw_image_on_mmap(struct kprobe *p, struct pt_regs *regs)
 {
 	struct vm_area_struct *vma = (void *)regs_get_kernel_argument(regs, 0);
@@ -74,14 +49,14 @@ static int sw_image_on_mmap(struct kprobe *p, struct pt_regs *regs)
 	if (!(vma->vm_flags & VM_EXEC))
 		return 0;
 	path = sw_vma_path(vma, this_cpu_read(sw_image_path), &deleted);
-	t = sw_image_enter(&flags);
+	t = sw_trace_enter_other(&flags);
 	if (!t)
 		return 0;
 	m = sw_trace_reserve(t, SW_TRACE_MMAP, sw_mmap_size(path));
 	if (m)
 		sw_mmap_fill(m, vma, current, path,
 			     deleted ? SW_TRACE_MMAP_DELETED : 0);
-	sw_image_leave(t, m, flags);
+	sw_trace_leave_other(t, m, flags);
 	return 0;
 }
 
@@ -93,7 +68,7 @@ static int sw_image_on_comm(struct kprobe *p, struct pt_regs *regs)
 	struct sw_trace_comm *c;
 	unsigned long flags;
 
-	t = sw_image_enter(&flags);
+	t = sw_trace_enter_other(&flags);
 	if (!t)
 		return 0;
 	c = sw_trace_reserve(t, SW_TRACE_COMM, sizeof(*c));
@@ -104,7 +79,7 @@ static int sw_image_on_comm(struct kprobe *p, struct pt_regs *regs)
 		c->pad = 0;
 		memcpy(c->comm, task->comm, sizeof(c->comm));
 	}
-	sw_image_leave(t, c, flags);
+	sw_trace_leave_other(t, c, flags);
 	return 0;
 }
 
@@ -115,7 +90,7 @@ static int sw_image_on_fork(struct kprobe *p, struct pt_regs *regs)
 	struct sw_trace_fork *f;
 	unsigned long flags;
 
-	t = sw_image_enter(&flags);
+	t = sw_trace_enter_other(&flags);
 	if (!t)
 		return 0;
 	f = sw_trace_reserve(t, SW_TRACE_FORK, sizeof(*f));
@@ -125,7 +100,7 @@ static int sw_image_on_fork(struct kprobe *p, struct pt_regs *regs)
 		f->parent_pid = current->tgid;
 		f->parent_tid = current->pid;
 	}
-	sw_image_leave(t, f, flags);
+	sw_trace_leave_other(t, f, flags);
 	return 0;
 }
 
@@ -136,7 +111,7 @@ static int sw_image_on_exit(struct kprobe *p, struct pt_regs *regs)
 	struct sw_trace_exit *x;
 	unsigned long flags;
 
-	t = sw_image_enter(&flags);
+	t = sw_trace_enter_other(&flags);
 	if (!t)
 		return 0;
 	x = sw_trace_reserve(t, SW_TRACE_EXIT, sizeof(*x));
@@ -144,7 +119,7 @@ static int sw_image_on_exit(struct kprobe *p, struct pt_regs *regs)
 		x->pid = task->tgid;
 		x->tid = task->pid;
 	}
-	sw_image_leave(t, x, flags);
+	sw_trace_leave_other(t, x, flags);
 	return 0;
 }
 
@@ -166,13 +141,13 @@ sw_image_on_module(struct notifier_block *nb, unsigned long state, void *module)
 
 	if (state != MODULE_STATE_LIVE)
 		return NOTIFY_DONE;
-	t = sw_image_enter(&flags);
+	t = sw_trace_enter_other(&flags);
 	if (!t)
 		return NOTIFY_DONE;
 	m = sw_trace_reserve(t, SW_TRACE_MODULE, sw_module_size(module));
 	if (m)
 		sw_module_fill(m, module);
-	sw_image_leave(t, m, flags);
+	sw_trace_leave_other(t, m, flags);
 	return NOTIFY_DONE;
 }
 

@@ -124,6 +124,37 @@ static __always_inline void sw_trace_commit(struct sw_trace_cpu *t)
 		irq_work_queue(&sw_trace.kick);
 }
 
+/**
+ * sw_trace_enter_other - begin to write a record that is no sample
+ * Return: the CPU's ring with interrupts off, or NULL, which is counted.  Else
+ * sw_trace_leave_other() must follow.
+ */
+static struct sw_trace_cpu *sw_trace_enter_other(unsigned long *flags)
+{
+	struct sw_trace_cpu *t;
+
+	local_irq_save(*flags);
+	t = this_cpu_ptr(&sw_trace_cpus);
+	if (likely(sw_trace_enter(t)))
+		return t;
+	this_cpu_inc(sw_trace_cpus.other_lost);
+	local_irq_restore(*flags);
+	return NULL;
+}
+
+/* The record, or NULL: there was no room, which is counted. */
+static void
+sw_trace_leave_other(struct sw_trace_cpu *t, const void *record,
+		     unsigned long flags)
+{
+	if (record)
+		sw_trace_commit(t);
+	else
+		this_cpu_inc(sw_trace_cpus.other_lost);
+	sw_trace_leave(t);
+	local_irq_restore(flags);
+}
+
 /* ---- the work item */
 
 /*
