@@ -21,6 +21,7 @@
 #include "base/kernel.h"
 #include "base/session.h"
 #include "count/pmu.h"
+#include "sample/sched_text.h"
 #include "sample/stack.h"
 #include "trace/abi.h"
 #include "trace/trace.h"
@@ -53,6 +54,7 @@ struct sw_sampler {
 	u64 every;		/* events, or a second */
 	bool hz;
 	bool is_timer;
+	bool is_wait;		/* see off_cpu.h */
 	bool wants_nmi;
 	atomic_t no_nmi;	/* samples that came otherwise, where it does */
 	s8 precise;		/* what the PMU takes; -1: not tried yet */
@@ -65,6 +67,7 @@ struct sw_sample {
 	struct sw_sampler *sampler;
 	const struct perf_sample_data *data;
 	struct pt_regs *regs;
+	u64 waits_at;		/* of a wait: where, when stacks are taken */
 	u32 kstack;
 	u32 ustack;
 	u32 unwound;		/* the latter by SystemTap's unwinder */
@@ -190,6 +193,11 @@ static void sw_capture_parts(struct sw_sample *s, const u64 *ip,
 		/* there is one limit for both */
 		flags = i - marks < sw_profile.max_frames ? 0
 							  : SW_TRACE_STACK_CUT;
+		if (mark == PERF_CONTEXT_KERNEL && s->sampler->is_wait &&
+		    i > from) {
+			from += sw_sched_frames(ip + from, i - from);
+			s->waits_at = ip[from];
+		}
 		if (mark == PERF_CONTEXT_KERNEL && which & SW_KSTACKS)
 			s->kstack = sw_stack_number(s, ip + from, i - from,
 						    flags);
@@ -321,9 +329,14 @@ static u64 __maybe_unused sw_profile_samples_off(void)
 	return sum;
 }
 
-/* A PMU that knows better than the registers fills in the address. */
-static __always_inline u64 sw_sample_ip(const struct sw_sample *s)
+/* A PMU that knows better than the registers fills in the address; so does the
+ * stack of a thread that waits. */
+static __always_inline u64 sw_sample_ip(struct sw_sample *s)
 {
+	if (unlikely(s->sampler->is_wait)) {
+		sw_sample_kstack(s);
+		return s->waits_at;
+	}
 	if (sw_data_flags(s->data) & PERF_SAMPLE_IP)
 		return s->data->ip;
 	return s->regs ? instruction_pointer(s->regs) : 0;

@@ -54,7 +54,8 @@ static void sw_put_events(void)
 		struct sw_trace_event e = {
 			.r = sw_trace_header(SW_TRACE_EVENT, 0),
 			.event = i,
-			.flags = s->hz ? SW_TRACE_EVENT_HZ : 0,
+			.flags = (s->hz ? SW_TRACE_EVENT_HZ : 0) |
+				 (s->is_wait ? SW_TRACE_EVENT_WAIT : 0),
 			.every = s->every,
 		};
 

@@ -19,6 +19,7 @@
 #include "count/perf.h"
 #include "count/pmu.h"
 #include "message/session.h"
+#include "sample/off_cpu.h"
 #include "sample/sampler.h"
 #include "set/open.h"
 #include "socket/session.h"
@@ -37,11 +38,14 @@
 #define SW_SAMPLING_NATIVE 0x57000000
 /* or its config is the number of an event of the table. */
 #define SW_SAMPLING_TABLE 0x57000001
+/* or it is no event of perf's: waits, of so many nanoseconds at least. */
+#define SW_SAMPLING_OFF_CPU 0x57000003
 
 /* What a perf probe that is no anchor samples. */
 static const struct sw_event *sw_sampled(const struct perf_event_attr *attr)
 {
 	static const struct sw_event other = { .name = "of that perf probe" };
+	static const struct sw_event waits = { .name = "off_cpu" };
 	unsigned int i;
 
 	if (attr->type == SW_SAMPLING_NATIVE)
@@ -51,6 +55,8 @@ static const struct sw_event *sw_sampled(const struct perf_event_attr *attr)
 	if (attr->type == SW_SAMPLING_TABLE)
 		return attr->config < SW_NR_EVENTS ?
 		       &sw_events[attr->config] : NULL;
+	if (attr->type == SW_SAMPLING_OFF_CPU)
+		return &waits;
 	for (i = 0; i < SW_NR_EVENTS; i++)
 		if (sw_events[i].type == attr->type && !sw_events[i].flags &&
 		    sw_events[i].config == attr->config && i != SW_EV_tsc)
@@ -75,6 +81,24 @@ static bool sw_some_cpu_samples(const struct perf_event_attr *given)
 		return true;
 	}
 	return false;
+}
+
+/* A probe of waits, of which SystemTap holds one event for all CPUs. */
+static struct perf_event *
+sw_waits_create(const struct perf_event_attr *given, int cpu,
+		struct task_struct *task, perf_overflow_handler_t handler)
+{
+	struct sw_sampler *s = sw_sampler_of(given);
+
+	if (s)
+		return NULL;
+	if (task || given->freq || !sw_parts.waits) {
+		_stp_error("stapwatch: off_cpu is sampled by pmu_profile.off_cpu.sample(NS) alone; see 'man tapset::stapwatch'\n");
+		return ERR_PTR(-EINVAL);
+	}
+	s = sw_sampler_new(given, given, "off_cpu", 0, 0, handler);
+	s->is_wait = true;
+	return sw_parts.waits->create(s, cpu);
 }
 
 /*
@@ -116,6 +140,8 @@ sw_sampling_create(const struct perf_event_attr *given, int cpu,
 			   SW_MAX_SAMPLERS);
 		return ERR_PTR(-E2BIG);
 	}
+	if (given->type == SW_SAMPLING_OFF_CPU)
+		return sw_waits_create(given, cpu, task, handler);
 	if (!s)
 		s = sw_sampler_new(given, &attr, ev->name, ev->flags,
 				   ev->random, handler);
@@ -164,6 +190,8 @@ static void sw_samples_release(struct perf_event *e)
 	if (!sw_is_sampler(e))
 		return;
 	mutex_lock(&sw_profile.lock);
+	if (sw_parts.waits)
+		sw_parts.waits->release(e);
 	last = !--sw_profile.open;
 	mutex_unlock(&sw_profile.lock);
 	/* end probes ask for the images */
@@ -175,6 +203,11 @@ static const struct sw_samples_part sw_samples_part = {
 	.create = sw_samples_create,
 	.release = sw_samples_release,
 	.end = sw_profile_end,
+};
+
+static const struct sw_waits_part sw_waits_part = {
+	.create = sw_off_cpu_create,
+	.release = sw_off_cpu_release,
 };
 
 static const struct sw_sets_part sw_sets_part = {
@@ -290,6 +323,7 @@ static unsigned int __maybe_unused sw_perf_probes(void)
 #define SW_HAS_ELAPSED_CPU 0
 #define SW_HAS_ELAPSED_THREAD 0
 #define SW_HAS_SAMPLES 0
+#define SW_HAS_OFF_CPU 0
 #define SW_HAS_KSTACKS 0
 #define SW_HAS_USTACKS 0
 #define SW_HAS_TRACE 0
@@ -316,6 +350,7 @@ static unsigned int __maybe_unused sw_perf_probes(void)
 			 &sw_watch_part : NULL;				\
 	sw_parts.samples = SW_HAS_SAMPLES || SW_USES_OF_SAMPLES ?	\
 			   &sw_samples_part : NULL;			\
+	sw_parts.waits = SW_HAS_OFF_CPU ? &sw_waits_part : NULL;	\
 } while (0)
 
 /* Begin probes may have declared what no anchor came for. */

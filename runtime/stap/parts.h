@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The parts of the runtime that a script may do without: sets, threads that are
- * watched because the script asks, samples, and sockets.
+ * watched because the script asks, samples, samples of waits, and sockets.
  *
  * The rest knows of them by these pointers alone.  Which ones a script needs is known
  * where SystemTap's code calls ours, behind all of the runtime (interpose.h): a part
@@ -39,6 +39,13 @@ struct sw_sockets_part {
 	void (*gone)(void);
 };
 
+struct sw_sampler;
+
+struct sw_waits_part {
+	struct perf_event *(*create)(struct sw_sampler *s, int cpu);
+	void (*release)(const struct perf_event *e);
+};
+
 struct sw_samples_part {
 	struct perf_event *(*create)(const struct perf_event_attr *given,
 				     int cpu, struct task_struct *task,
@@ -52,6 +59,7 @@ static struct {
 	const struct sw_sets_part *sets;
 	const struct sw_watch_part *watch;
 	const struct sw_samples_part *samples;
+	const struct sw_waits_part *waits;
 	const struct sw_sockets_part *sockets;
 } sw_parts;
 

@@ -78,6 +78,8 @@ struct sw_trace_head {
 };
 
 #define SW_TRACE_EVENT_HZ 1		/* `every' is samples a second */
+#define SW_TRACE_EVENT_WAIT 2		/* a sample is a thread's wait of at least
+					 * `every', and its period how long */
 
 struct sw_trace_event {
 	struct sw_trace_record r;

@@ -18,7 +18,7 @@
 #include "event/event.h"
 #include "stap/run.h"
 
-#define USAGE "there are -e EVENT:PERIOD, -g, -a, -C CPUS, -p PID, -t TID, -G CGROUP, --mark NAME=PROBE, --timeline, -o FILE, -v and a COMMAND"
+#define USAGE "there are -e EVENT:PERIOD, -g, -a, -C CPUS, -p PID, -t TID, -G CGROUP, --wall, --mark NAME=PROBE, --timeline, -o FILE, -v and a COMMAND"
 #define MAX_EVENTS 16
 #define MAX_MARKS 16
 
@@ -32,6 +32,7 @@ struct record {
 	size_t nr_marks;
 	bool all;
 	bool timeline;
+	bool wall;
 	const char *cpus;
 	const char *pid, *tid, *cgroup;
 	const char *file;
@@ -68,9 +69,14 @@ static int take_event(struct record *r, const char *text)
 
 	rc = event_profile_split(text, &parts, why, sizeof(why));
 	if (!rc) {
-		rc = event_resolve(parts.event, NULL, &ev, why, sizeof(why));
-		if (!rc)
-			event_free(&ev);
+		if (event_is_wait(parts.event)) {
+			rc = event_profile_wait(&parts, why, sizeof(why));
+		} else {
+			rc = event_resolve(parts.event, NULL, &ev, why,
+					   sizeof(why));
+			if (!rc)
+				event_free(&ev);
+		}
 		free(parts.event);
 	}
 	if (rc) {
@@ -102,6 +108,7 @@ static int read_options(struct record *r, int argc, char **argv)
 	static const struct option names[] = {
 		{ "mark", required_argument, NULL, 'M' },
 		{ "timeline", no_argument, NULL, 'T' },
+		{ "wall", no_argument, NULL, 'W' },
 		{ NULL, 0, NULL, 0 },
 	};
 	char letter[3];
@@ -145,6 +152,9 @@ static int read_options(struct record *r, int argc, char **argv)
 		case 'T':
 			r->timeline = true;
 			break;
+		case 'W':
+			r->wall = true;
+			break;
 		case 'v':
 			r->verbose = true;
 			break;
@@ -158,9 +168,11 @@ static int read_options(struct record *r, int argc, char **argv)
 		return rc;
 	if ((r->all || r->cpus) + !!r->pid + !!r->tid + !!r->cgroup > 1)
 		return fail("-a and -C, -p, -t and -G exclude each other");
-	if (r->timeline && (r->nr_events || r->all || r->cpus || r->pid ||
+	if (r->wall && r->nr_events)
+		return fail("--wall is -e cpu_clock:1M -e off_cpu:1; leave out -e, or write both there with other periods");
+	if (r->timeline && (r->nr_events || r->wall || r->all || r->cpus || r->pid ||
 			    r->tid || r->cgroup))
-		return fail("--timeline is of all threads on all CPUs, and has no samples; leave out -e, -a, -C, -p, -t and -G");
+		return fail("--timeline is of all threads on all CPUs, and has no samples; leave out -e, --wall, -a, -C, -p, -t and -G");
 	if (optind < argc)
 		r->command = words_of_shell(argc - optind, argv + optind);
 	else if (!r->all && !r->cpus && !r->pid && !r->tid && !r->cgroup &&
@@ -170,6 +182,8 @@ static int read_options(struct record *r, int argc, char **argv)
 		return fail("-p samples a process that runs; leave out the command, or -p");
 	if (!r->nr_events && !r->timeline)
 		r->events[r->nr_events++] = "cpu_clock:1000000";
+	if (r->wall)
+		r->events[r->nr_events++] = "off_cpu:1";
 	return 0;
 }
 

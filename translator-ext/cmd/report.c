@@ -42,6 +42,12 @@ static struct profile *read_profile(const struct settings *s, const char *path,
 	if (!p)
 		shown_line(stderr, "stapwatch report: %s: %s", path, why.s);
 	free(why.s);
+	if (p && fields & PROFILE_WALL && !(p->has_on_cpu && p->has_off_cpu)) {
+		shown_line(stderr, "stapwatch report: %s: --wall wants samples of time on CPUs and off them, and there are none of %s; stapwatch record --wall takes both",
+			   path, p->has_off_cpu ? "cpu_clock" : "off_cpu");
+		profile_free(p);
+		p = NULL;
+	}
 	return p;
 }
 

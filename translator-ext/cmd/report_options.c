@@ -128,6 +128,7 @@ enum option_number {
 	OPT_SYMBOL,
 	OPT_TID,
 	OPT_TIME,
+	OPT_WALL,
 };
 
 static const struct option options[] = {
@@ -162,6 +163,7 @@ static const struct option options[] = {
 	{ "tid", required_argument, NULL, OPT_TID },
 	{ "time", required_argument, NULL, OPT_TIME },
 	{ "timeline", no_argument, NULL, OPT_OUTPUT + OUTPUT_TIMELINE },
+	{ "wall", no_argument, NULL, OPT_WALL },
 	{ 0 },
 };
 
@@ -240,6 +242,9 @@ static int take_option(struct settings *s, int opt)
 		return parse_number("tid", optarg, &s->filter.tid);
 	case OPT_TIME:
 		return parse_time(optarg, &s->filter.span);
+	case OPT_WALL:
+		s->wall = true;
+		return 0;
 	}
 	return set_output(s, opt - OPT_OUTPUT);
 }
@@ -276,7 +281,7 @@ static int check_timeline(const struct settings *s)
 {
 	if (s->by || s->filter.event || s->view.image || s->view.symbol ||
 	    s->limit >= 0 || s->sort || s->from.root || s->from.kallsyms ||
-	    s->from.inlined || s->from.mangled || s->inclusive)
+	    s->from.inlined || s->from.mangled || s->inclusive || s->wall)
 		return report_wrong("a timeline has no samples: it takes --between, --comm, --cpu, --pid, --tid and --time only");
 	return 0;
 }
@@ -329,5 +334,7 @@ int report_options(int argc, char **argv, struct settings *s)
 		s->fields |= PROFILE_STACK;
 	if (s->view.image || s->view.symbol)
 		s->fields |= PROFILE_IP;
+	if (s->wall)
+		s->fields |= PROFILE_WALL;
 	return s->output == OUTPUT_BRANCHES ? check_branches(&s->columns) : 0;
 }

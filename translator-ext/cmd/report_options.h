@@ -43,6 +43,7 @@ struct settings {
 	bool idle;		/* is to be drawn */
 	bool inclusive;		/* of a table */
 	bool json;		/* not a table */
+	bool wall;		/* of time on CPUs and off them */
 };
 
 /** report_wrong - a line on stderr that says what cannot be asked for; returns -1 */

@@ -197,6 +197,12 @@ static int find_any(const char *text, const char *pmu, struct event *ev,
 			   strlen(text), LONGEST_TEXT);
 		return -1;
 	}
+	if (event_is_wait(text)) {
+		buf_puts(why, "off_cpu is sampled, not counted:"
+			 " kernel.pmu_profile(\"off_cpu:1M\"), waits of a"
+			 " million nanoseconds and more");
+		return -1;
+	}
 	if (pmu && event_pfm_known(pmu, why))
 		return -1;
 	found = find_raw(text, pmu, ev, why);

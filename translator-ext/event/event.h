@@ -98,6 +98,21 @@ struct event_profile {
 };
 
 /**
+ * event_is_wait - is it off_cpu, or meant so?
+ *
+ * Waits are no event that anything counts: they are sampled, with the shortest one's
+ * nanoseconds for a period, and event_resolve() refuses them.
+ */
+bool event_is_wait(const char *text);
+
+/**
+ * event_profile_wait - may a wait be sampled like that?
+ * Return: 0, or -1 with @why said
+ */
+int event_profile_wait(const struct event_profile *parts, char *why,
+		       size_t size);
+
+/**
  * event_profile_split - take apart what stands in pmu_profile("...")
  * @text: the string
  * @parts: @parts->event is to be freed

@@ -214,6 +214,26 @@ static void add_modifiers(struct profile *p)
 	buf_puts(&p->event, p->modifiers.s);
 }
 
+bool event_is_wait(const char *text)
+{
+	static const char name[] = "off_cpu";
+
+	return !strncmp(text, name, strlen(name)) &&
+	       (!text[strlen(name)] || strchr(":,", text[strlen(name)]));
+}
+
+int event_profile_wait(const struct event_profile *parts, char *why,
+		       size_t size)
+{
+	if (!strchr(parts->event, ':') && !strchr(parts->event, ',') &&
+	    !parts->freq && !parts->random && parts->precise < 0)
+		return 0;
+	snprintf(why, size, "off_cpu takes no option: its period is the"
+		 " shortest wait that is sampled, in nanoseconds, as in"
+		 " \"off_cpu:1M\"");
+	return -1;
+}
+
 int event_profile_split(const char *text, struct event_profile *parts,
 			char *why, size_t size)
 {

@@ -75,6 +75,7 @@ struct lowering {
 	struct native *natives;
 	unsigned int nr_natives;
 	bool sampling;		/* the tail has __sw_sampling() */
+	bool waits;		/* and __sw_off_cpu() */
 	struct tokens thread_names;	/* of $thread->NAME, each once */
 	size_t *globals;		/* tokens */
 	size_t nr_globals;

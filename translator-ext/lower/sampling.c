@@ -10,6 +10,9 @@
 /* The runtime's SW_SAMPLING_NATIVE: a type whose config is the number. */
 #define NATIVE_SAMPLING 0x57000000U
 
+/* Its SW_SAMPLING_OFF_CPU. */
+#define WAIT_SAMPLING 0x57000003U
+
 /* Perf's number for software events. */
 #define TYPE_SOFTWARE 1
 
@@ -40,6 +43,24 @@ static bool can_sample(struct lowering *l, const struct part *part,
 	return true;
 }
 
+/* pmu_profile("off_cpu:least") */
+static int read_waits(struct lowering *l, const struct part *part,
+		      struct sampling *s)
+{
+	char why[512];
+
+	if (part->prefixed) {
+		lower_fail(l, part->begin, "off_cpu is seen at switches, never by NMI; leave out .nmi");
+		return -1;
+	}
+	if (event_profile_wait(&s->parts, why, sizeof(why))) {
+		lower_fail(l, part->argument, "%s", why);
+		return -1;
+	}
+	s->attr = (struct event_attr) { .type = WAIT_SAMPLING };
+	return 0;
+}
+
 /* pmu_profile("event:period") */
 static int read_profile(struct lowering *l, const struct part *part,
 			struct sampling *s)
@@ -56,6 +77,8 @@ static int read_profile(struct lowering *l, const struct part *part,
 		return -1;
 	}
 	free(text);
+	if (event_is_wait(s->parts.event))
+		return read_waits(l, part, s);
 	if (!argument_event(l, part->argument, s->parts.event, &ev))
 		return -1;
 	if (s->parts.precise >= 0)
@@ -89,6 +112,17 @@ static int read_time(struct lowering *l, const struct part *part,
 	return 0;
 }
 
+/* What the sampling needs of the runtime, named in the tail once. */
+static void bring_in(struct lowering *l, const char *function, bool *done)
+{
+	if (*done)
+		return;
+	buf_printf(&l->tail, "probe begin(-9223372036854775806) { %s() }",
+		   function);
+	edit_tail_line(l);
+	*done = true;
+}
+
 /*
  * Stap's perf probe has a place for type, config and period, or else for a
  * process; what it has no place for, the runtime is told of.
@@ -113,11 +147,10 @@ static int put_sampling(struct lowering *l, size_t i, const struct sampling *s,
 	if (!process && !parts->random && native_same_attr(&plain, &s->attr) &&
 	    s->attr.config <= INT64_MAX) {
 		/* which may fail, and then the runtime says what would not */
-		if (!l->sampling && plain.type != TYPE_SOFTWARE) {
-			buf_puts(&l->tail, "probe begin(-9223372036854775806) { __sw_sampling() }");
-			edit_tail_line(l);
-			l->sampling = true;
-		}
+		if (plain.type == WAIT_SAMPLING)
+			bring_in(l, "__sw_off_cpu", &l->waits);
+		else if (plain.type != TYPE_SOFTWARE)
+			bring_in(l, "__sw_sampling", &l->sampling);
 		buf_printf(b, "perf.type(%" PRIu32 ").config(%" PRIu64
 			   ").%s(%" PRIu64 ")", plain.type, plain.config,
 			   parts->freq ? "hz" : "sample", parts->period);
@@ -178,6 +211,10 @@ int sampling_put(struct lowering *l, const struct point *p, struct buf *b)
 	}
 	rc = sampled->kind == PART_TIME ? read_time(l, sampled, &s)
 					: read_profile(l, sampled, &s);
+	if (!rc && process && s.attr.type == WAIT_SAMPLING) {
+		lower_fail(l, process->begin, "off_cpu is sampled of all threads: kernel.pmu_profile(\"off_cpu:1M\"), and profile_only(target()) in a begin probe leaves out others");
+		rc = -1;
+	}
 	if (!rc)
 		rc = put_sampling(l, sampled->begin, &s, process, b);
 	free(s.parts.event);

@@ -17,6 +17,7 @@ struct reading {
 	const struct profile_filter *filter;
 	int8_t *comms;		/* 0: not tried; else whether it is wanted */
 	size_t size_comms;
+	int64_t wall;		/* the event that stands for both; -1: none yet */
 };
 
 /* ---- what a trace names */
@@ -152,6 +153,48 @@ static void add_values(struct cell *c, const struct sw_trace_sample *s,
 			stat_add(stats_of(c, i + 1), counts[i]);
 }
 
+/* ---- time on CPUs and off them */
+
+static bool is_off_cpu(const struct profile *p, uint32_t event)
+{
+	return event < p->nr_events &&
+	       p->events[event].flags & SW_TRACE_EVENT_WAIT;
+}
+
+static bool is_on_cpu(const struct profile *p, uint32_t event)
+{
+	const char *name = event < p->nr_events ? p->events[event].name : NULL;
+
+	return name && (!strcmp(name, "cpu_clock") ||
+			!strcmp(name, "task_clock"));
+}
+
+/* The event that it counts for; -1: none. */
+static int64_t wall_event(struct reading *rd, const struct sw_trace_sample *s)
+{
+	if (!s->pid || !(is_off_cpu(rd->p, s->event) ||
+			 is_on_cpu(rd->p, s->event)))
+		return -1;
+	if (rd->wall < 0)
+		rd->wall = s->event;
+	return rd->wall;
+}
+
+static void name_wall(struct reading *rd)
+{
+	struct profile *p = rd->p;
+	uint32_t i;
+
+	for (i = 0; i < p->nr_events; i++) {
+		p->has_on_cpu |= is_on_cpu(p, i);
+		p->has_off_cpu |= is_off_cpu(p, i);
+	}
+	if (rd->wall >= 0)
+		*event_of(rd, rd->wall) = (struct profile_event) {
+			.name = keep_text(p, "wall clock"),
+		};
+}
+
 static void fill_key(const struct reading *rd, const struct sw_trace_sample *s,
 		     uint32_t comm, struct cell_key *key)
 {
@@ -160,7 +203,7 @@ static void fill_key(const struct reading *rd, const struct sw_trace_sample *s,
 	const unsigned int f = rd->fields;
 	uint32_t space = 0;
 
-	*key = (struct cell_key) { .event = s->event };
+	*key = (struct cell_key) { 0 };
 	if (f & PROFILE_COMM)
 		key->comm = comm;
 	if (f & PROFILE_PID)
@@ -172,7 +215,11 @@ static void fill_key(const struct reading *rd, const struct sw_trace_sample *s,
 	/* a kernel's address means the same to all */
 	if (user && f & PROFILE_IP)
 		space = procs_space(procs, s->pid);
-	if (f & PROFILE_IP) {
+	if (f & PROFILE_WALL && f & PROFILE_STACK &&
+	    is_off_cpu(rd->p, s->event)) {
+		key->image = image_of_mark(&rd->p->images, "[off CPU]");
+		key->off = true;
+	} else if (f & PROFILE_IP) {
 		key->image = procs_find(procs, space, !user, s->ip,
 					&key->offset);
 		key->idle = !s->pid;
@@ -230,13 +277,19 @@ static void on_sample(struct reading *rd, const struct sw_trace_sample *s)
 	const uint64_t *more = s->more, *latency = NULL;
 	struct profile *p = rd->p;
 	const uint32_t comm = procs_comm(p->procs, s->pid, s->tid);
+	int64_t event = s->event;
 	struct cell_key key;
 	struct cell *c;
 	uint32_t nr;
 
 	if (!is_wanted(rd, s, comm))
 		return;
+	if (rd->fields & PROFILE_WALL)
+		event = wall_event(rd, s);
+	if (event < 0)
+		return;
 	fill_key(rd, s, comm, &key);
+	key.event = event;
 	if (s->has & SW_TRACE_HAS_ADDR) {
 		if (rd->fields & PROFILE_ADDR) {
 			key.addr = *more;
@@ -334,7 +387,7 @@ struct profile *profile_read(const char *path, unsigned int fields,
 {
 	struct trace *trace = trace_open(path, why);
 	const struct sw_trace_record *r;
-	struct reading rd = { .fields = fields, .filter = filter };
+	struct reading rd = { .fields = fields, .filter = filter, .wall = -1 };
 	struct profile *p;
 	struct order *o;
 
@@ -354,6 +407,8 @@ struct profile *profile_read(const char *path, unsigned int fields,
 		progress("reading", trace_permille(trace));
 	}
 	progress_end();
+	if (fields & PROFILE_WALL)
+		name_wall(&rd);
 	count_lost_stacks(p);
 	p->skipped = *trace_skipped(trace);
 	order_free(o);

@@ -31,6 +31,8 @@
 #define PROFILE_DATA_SRC 128
 #define PROFILE_BRANCHES 256	/* those are wanted, too */
 #define PROFILE_EACH 512	/* so is each sample, and each mark */
+#define PROFILE_WALL 1024	/* of threads' time on CPUs and off them alone, which is
+				 * one event then */
 
 /* Which samples are wanted; NULL or -1: all. */
 struct profile_filter {
@@ -59,6 +61,8 @@ struct cell_key {
 	uint32_t in_user;	/* ustack, not kstack, begins there */
 	uint32_t has;		/* which of these two: SW_TRACE_HAS_... */
 	uint32_t idle;		/* the thread that a CPU has when it has none */
+	uint32_t off;		/* the place is no place but a mark: it was on no CPU */
+	uint32_t pad;
 	uint64_t addr;
 	uint64_t data_src;
 };
@@ -114,6 +118,7 @@ struct profile {
 	size_t nr_each, size_each;
 	uint64_t *values;
 	size_t nr_values, size_values;
+	bool has_on_cpu, has_off_cpu; /* of time there, of PROFILE_WALL */
 	uint64_t no_stack;	/* samples that have one that is not there */
 	uint64_t periods;	/* of all samples: no sum of theirs overflows */
 	uint64_t no_period;	/* samples whose would have done it */

@@ -16,7 +16,9 @@ void table_event(struct view *v, uint32_t event, struct buf *out)
 	buf_puts(out, "# ");
 	shown_text(out, profile_event_name(p, event));
 	if (event < p->nr_events && p->events[event].every)
-		buf_printf(out, p->events[event].flags & SW_TRACE_EVENT_HZ ?
+		buf_printf(out, p->events[event].flags & SW_TRACE_EVENT_WAIT ?
+			   ", from %" PRIu64 " ns on" :
+			   p->events[event].flags & SW_TRACE_EVENT_HZ ?
 			   ", %" PRIu64 " times a second" :
 			   ", each %" PRIu64, p->events[event].every);
 }

@@ -130,6 +130,7 @@ struct stack_key {
 	uint32_t kstack;
 	uint32_t ustack;
 	uint32_t in_user;
+	uint32_t off;
 };
 
 /* Places as they are put together. */
@@ -155,8 +156,8 @@ static bool is_kernels(uint64_t ip)
 static enum view_end push_stack(struct view *v, const struct stack_key *key,
 				bool kernel, struct gathering *g)
 {
-	/* the first of all is where the sample itself says that it was */
-	const uint32_t skip = kernel != key->in_user;
+	/* the first of all is where the sample itself says that it was, if it does */
+	const uint32_t skip = !key->off && kernel != key->in_user;
 	const struct image *images = v->profile->images.all;
 	const struct profile_stack *s;
 	uint32_t image, i;
@@ -193,7 +194,7 @@ static struct view_callers numbered(const struct view *v, uint32_t nr)
 static struct stack_key stack_of(const struct cell_key *cell)
 {
 	return (struct stack_key) { cell->space, cell->kstack, cell->ustack,
-				    cell->in_user };
+				    cell->in_user, cell->off };
 }
 
 struct view_callers view_callers(struct view *v, const struct cell_key *cell)

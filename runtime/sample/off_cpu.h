@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Waits as samples: off_cpu.
+ *
+ * A thread that comes back to a CPU brings a sample.  Its period is how many
+ * nanoseconds the thread was away, blocked or ready; its stacks are those that it
+ * waits with.  When it left, the switch notes in a table.  How long that is ago is
+ * looked at where the switch ends, for there it runs, and its memory is there: so a
+ * wait that is too short to be sampled costs no stack.
+ *
+ * There is one dummy event of perf's for each such probe, for all CPUs: perf follows
+ * stacks for the sake of an event, and SystemTap's handler is called as though it had
+ * overflowed.
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_off_cpu_on_switch()	the run queue locked, interrupts off
+ *   sw_off_cpu_on_exit(), _at_switched()	at a switch's end, preemption off; in
+ *				the latter the run queue is still locked
+ *   sw_off_cpu_create(), _release(), _end()	sleepable, under sw_profile.lock
+ */
+#ifndef STAPWATCH_SAMPLE_OFF_CPU_H
+#define STAPWATCH_SAMPLE_OFF_CPU_H
+
+#include "base/clock.h"
+#include "base/hooks.h"
+#include "base/kernel.h"
+#include "base/session.h"
+#include "count/pmu.h"
+#include "count/table.h"
+#include "sample/overflow.h"
+#include "sample/sampler.h"
+#include "sample/sched_text.h"
+#include <linux/kprobes.h>
+#include <linux/sched.h>
+#include <linux/vmalloc.h>
+
+static struct {
+	struct sw_table table;	/* from a thread to when it left its CPU; 0: it
+				 * has come back */
+	u64 begun;		/* from here on switches are seen, ns */
+	unsigned int nr;
+	struct {
+		struct perf_event *event;
+		u64 least;	/* the shortest wait that is sampled, ns */
+	} probes[SW_MAX_SAMPLERS];
+	struct kprobe kprobe;
+} sw_off_cpu;
+
+/* ---- a wait begins */
+
+static void
+sw_off_cpu_on_switch(void *data, bool preempt, struct task_struct *prev,
+		     struct task_struct *next, unsigned int prev_state)
+{
+	struct sw_thread *e;
+
+	if (is_idle_task(prev))
+		return;
+	e = sw_table_find(&sw_off_cpu.table, prev);
+	if (unlikely(prev_state & TASK_DEAD)) {
+		if (e)
+			sw_table_remove(&sw_off_cpu.table, e);
+		return;
+	}
+	if (unlikely(!e))
+		e = sw_table_insert(&sw_off_cpu.table, prev, 1);
+	if (likely(e))
+		e->sum[0] = sw_clock_ns();
+}
+SW_SWITCH_WITHOUT_STATE(sw_off_cpu_on_switch)
+
+/* ---- and ends */
+
+/*
+ * When current left, which is here again; 0: that is not known.  Who had left before
+ * switches were seen is away since then at least; a new thread has never been here,
+ * and who found no room in the table looks like either.
+ */
+static u64 sw_off_cpu_left(void)
+{
+	struct sw_thread *e = sw_table_find(&sw_off_cpu.table, current);
+	u64 left;
+
+	if (likely(e)) {
+		left = e->sum[0];
+		e->sum[0] = 0;
+		return left;
+	}
+	if (atomic_read(&sw_off_cpu.table.refused) ||
+	    current->start_time >= READ_ONCE(sw_off_cpu.begun))
+		return 0;
+	return READ_ONCE(sw_off_cpu.begun);
+}
+
+static noinline void sw_off_cpu_sample(u64 ns, struct pt_regs *regs)
+{
+	struct perf_sample_data data;
+	unsigned int i;
+
+	/* with smp_store_release() in sw_off_cpu_create() */
+	for (i = 0; i < smp_load_acquire(&sw_off_cpu.nr); i++) {
+		if (ns < sw_off_cpu.probes[i].least)
+			continue;
+		perf_sample_data_init(&data, 0, ns);
+		sw_overflow(sw_off_cpu.probes[i].event, &data, regs);
+	}
+}
+
+/* Is this wait to be sampled?  Return: its length; 0: no. */
+static __always_inline u64 sw_off_cpu_back(void)
+{
+	u64 left, now;
+
+	if (is_idle_task(current))
+		return 0;
+	left = sw_off_cpu_left();
+	now = sw_clock_ns();
+	if (!left || now <= left || !sw_cpu_is_chosen(smp_processor_id()))
+		return 0;
+	return now - left;
+}
+
+static void sw_off_cpu_on_exit(void *data, bool is_switch)
+{
+	u64 ns = is_switch ? sw_off_cpu_back() : 0;
+	struct pt_regs regs;
+
+	if (!ns)
+		return;
+	memset(&regs, 0, sizeof(regs));
+	perf_fetch_caller_regs(&regs);
+	sw_off_cpu_sample(ns, &regs);
+}
+
+static int sw_off_cpu_at_switched(struct kprobe *p, struct pt_regs *regs)
+{
+	u64 ns = sw_off_cpu_back();
+
+	if (ns)
+		sw_off_cpu_sample(ns, regs);
+	return 0;
+}
+
+/* ---- from the first probe to the last */
+
+/* Hooked in this order: a wait's end before its begin would be one since the
+ * session's begin. */
+static struct sw_hook sw_off_cpu_hooks[] = {
+	{ "sched_switch", SW_SWITCH_CALLBACK(sw_off_cpu_on_switch) },
+	{ "sched_exit_tp", sw_off_cpu_on_exit },
+};
+
+static void __maybe_unused sw_off_cpu_check_callbacks(void)
+{
+	check_trace_callback_type_sched_switch(
+		SW_SWITCH_CALLBACK(sw_off_cpu_on_switch));
+}
+
+/* Where no tracepoint tells of a switch's end.  Its function may be a copy that the
+ * compiler has made, with a name of its own. */
+static int sw_off_cpu_kprobe(void)
+{
+	static const char *const symbols[] = {
+		"finish_task_switch", "finish_task_switch.isra.0",
+	};
+	unsigned int i;
+	int rc = -ENOENT;
+
+	for (i = 0; i < ARRAY_SIZE(symbols) && rc; i++) {
+		sw_off_cpu.kprobe = (struct kprobe) {
+			.symbol_name = symbols[i],
+			.pre_handler = sw_off_cpu_at_switched,
+		};
+		rc = register_kprobe(&sw_off_cpu.kprobe);
+	}
+	if (rc)
+		sw_off_cpu.kprobe.pre_handler = NULL;
+	return rc;
+}
+
+static int sw_off_cpu_hook(void)
+{
+	int rc;
+
+	sw_hooks_find(sw_off_cpu_hooks, ARRAY_SIZE(sw_off_cpu_hooks));
+	rc = sw_hook_on(&sw_off_cpu_hooks[0]);
+	WRITE_ONCE(sw_off_cpu.begun, sw_clock_ns());
+	if (!rc)
+		rc = sw_off_cpu_hooks[1].tp ? sw_hook_on(&sw_off_cpu_hooks[1])
+					    : sw_off_cpu_kprobe();
+	if (rc)
+		_stp_error("stapwatch: off_cpu cannot be sampled: this kernel has no usable tracepoint sched_switch, or neither sched_exit_tp nor a finish_task_switch() that can be probed (%d)\n",
+			   rc);
+	return rc;
+}
+
+static void sw_off_cpu_unhook(void)
+{
+	if (sw_off_cpu.kprobe.pre_handler)
+		unregister_kprobe(&sw_off_cpu.kprobe);
+	memset(&sw_off_cpu.kprobe, 0, sizeof(sw_off_cpu.kprobe));
+	sw_hooks_off(sw_off_cpu_hooks, ARRAY_SIZE(sw_off_cpu_hooks));
+}
+
+static int sw_off_cpu_alloc(void)
+{
+	const int max = sw_config.threads;
+	void *slots;
+
+	if (max < 1 || max > 1 << 20) {
+		_stp_error("stapwatch: stapwatch_threads=%d: it must be from 1 to %d\n",
+			   max, 1 << 20);
+		return -EINVAL;
+	}
+	slots = vzalloc(sw_table_bytes(&sw_off_cpu.table, max, 1));
+	if (!slots) {
+		_stp_error("stapwatch: no memory for the waits of %d threads; try a smaller -G stapwatch_threads=N\n",
+			   max);
+		return -ENOMEM;
+	}
+	sw_table_init(&sw_off_cpu.table, slots);
+	sw_sched_texts();
+	return 0;
+}
+
+/* Nothing of it is called any more when this returns. */
+static void sw_off_cpu_end(void)
+{
+	int refused;
+
+	if (!sw_off_cpu.table.slots)
+		return;
+	sw_off_cpu_unhook();
+	refused = atomic_read(&sw_off_cpu.table.refused);
+	if (refused)
+		_stp_warn("stapwatch: %d waits are in no sample: their threads had no room in the table; -G stapwatch_threads=N makes it (now %d)\n",
+			  refused, sw_off_cpu.table.max);
+	vfree(sw_off_cpu.table.slots);
+	memset(&sw_off_cpu, 0, sizeof(sw_off_cpu));
+}
+
+/* The event that perf is asked for; what overflows is not it. */
+static struct perf_event *
+sw_off_cpu_event(struct sw_sampler *s, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_DUMMY,
+	};
+
+	sw_sampler_describe(&attr);
+	return perf_event_create_kernel_counter(&attr, cpu, NULL, sw_overflow,
+						s);
+}
+
+/**
+ * sw_off_cpu_create - begin to sample waits for a probe
+ * @s: it; its period is the shortest wait, in nanoseconds
+ * @cpu: one that is online
+ *
+ * Context: sleepable, under sw_profile.lock.
+ * Return: what stands for it, or an error after a message.
+ */
+static struct perf_event *sw_off_cpu_create(struct sw_sampler *s, int cpu)
+{
+	const bool first = !sw_off_cpu.table.slots;
+	struct perf_event *e;
+	int rc = 0;
+
+	if (first)
+		rc = sw_off_cpu_alloc();
+	if (rc)
+		return ERR_PTR(rc);
+	e = sw_off_cpu_event(s, cpu);
+	if (IS_ERR(e)) {
+		_stp_error("stapwatch: off_cpu cannot be sampled: perf has no event for it (%ld)\n",
+			   PTR_ERR(e));
+		if (first)
+			sw_off_cpu_end();
+		return e;
+	}
+	sw_off_cpu.probes[sw_off_cpu.nr].event = e;
+	sw_off_cpu.probes[sw_off_cpu.nr].least = s->every;
+	/* with smp_load_acquire() in sw_off_cpu_sample() */
+	smp_store_release(&sw_off_cpu.nr, sw_off_cpu.nr + 1);
+	rc = first ? sw_off_cpu_hook() : 0;
+	if (rc) {
+		sw_off_cpu_end();
+		perf_event_release_kernel(e);
+		return ERR_PTR(rc);
+	}
+	return e;
+}
+
+/** sw_off_cpu_release - before E goes, whatever it is, which ends it for all */
+static void sw_off_cpu_release(const struct perf_event *e)
+{
+	unsigned int i;
+
+	for (i = 0; i < sw_off_cpu.nr; i++) {
+		if (sw_off_cpu.probes[i].event == e) {
+			sw_off_cpu_end();
+			return;
+		}
+	}
+}
+
+#endif
