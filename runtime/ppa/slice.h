@@ -7,6 +7,9 @@
  * timeline.h takes them out; a script without it leaves ppa_slices_on false for the
  * compiler, which drops all of this.
  *
+ * A ring that only keeps what was last gives the oldest slices up instead, as long as
+ * nobody takes them out: the CPU is then the ring's reader, too.
+ *
  * Who may run what, against whom:
  *
  *   all of it			on this CPU, interrupts off; an NMI may come, which
@@ -23,6 +26,13 @@
 #include <linux/irq_work.h>
 #include <linux/sched/task_stack.h>
 
+/* Where a CPU stands when the oldest of its slices begins. */
+struct ppa_stand {
+	u64 time;
+	u32 tid;
+	bool known;
+};
+
 /* What a ring has, for the one who takes out of it. */
 struct ppa_slices {
 	struct sw_ring ring;
@@ -30,10 +40,12 @@ struct ppa_slices {
 	bool gap;		/* where the CPU stands is not known */
 	u64 taken;
 	u64 lost;
+	struct ppa_stand first;
 };
 
 static DEFINE_PER_CPU(struct ppa_slices, ppa_slices);
 static bool ppa_slices_on;
+static bool ppa_slices_kept;	/* none is taken out */
 /* What it does when a ring is half full. */
 static struct irq_work *ppa_slices_kick;
 
@@ -75,8 +87,50 @@ static __always_inline void ppa_slice_commit(struct ppa_slices *t)
 {
 	sw_ring_commit(&t->ring);
 	if (unlikely(t->ring.head - READ_ONCE(t->ring.tail) >
-		     t->ring.size / 2))
+		     t->ring.size / 2) && !READ_ONCE(ppa_slices_kept))
 		irq_work_queue(ppa_slices_kick);
+}
+
+/* The oldest slice is E: how long it is, and what it says of where its CPU is then.
+ * By the ring's reader. */
+static u32 ppa_slice_follow(struct ppa_stand *at, const struct sw_slice *e)
+{
+	const unsigned int more = sw_slice_more(e->flags);
+	u64 dt = e->dt;
+
+	if (e->flags & SW_SLICE_BEGIN) {
+		*at = (struct ppa_stand) { e->more[0], e->tid, true };
+	} else if (!(e->flags & (SW_SLICE_BORN | SW_SLICE_NAME))) {
+		/* its upper half is in the first of the last three */
+		if (e->flags & SW_SLICE_WIDE)
+			dt |= READ_ONCE(*(e->more + more - 3)) << 32;
+		at->time += dt;
+		at->tid = e->tid;
+	}
+	return sizeof(*e) + more * sizeof(u64);
+}
+
+/* The most that has to go for one: as many of the shortest, and what is left over at
+ * the ring's end. */
+#define PPA_SLICES_TO_GIVE_UP 8
+
+static noinline struct sw_slice *
+ppa_slice_give_up(struct ppa_slices *t, unsigned int words)
+{
+	struct sw_slice *e, *first;
+	unsigned int i;
+
+	for (i = 0; i < PPA_SLICES_TO_GIVE_UP; i++) {
+		first = sw_ring_first(&t->ring, t->ring.head);
+		if (!first)
+			break;
+		sw_ring_drop(&t->ring, ppa_slice_follow(&t->first, first));
+		WRITE_ONCE(t->taken, t->taken - 1);
+		e = sw_ring_reserve(&t->ring, 8 * words);
+		if (e)
+			return e;
+	}
+	return NULL;
 }
 
 static __always_inline struct sw_slice *
@@ -85,6 +139,9 @@ ppa_slice_reserve(struct ppa_slices *t, unsigned int words)
 	struct sw_slice *e = sw_ring_reserve(&t->ring, 8 * words);
 
 	WRITE_ONCE(t->taken, t->taken + 1);
+	/* with ppa_timeline_keep(): who took slices out does so no more */
+	if (unlikely(!e) && smp_load_acquire(&ppa_slices_kept))
+		e = ppa_slice_give_up(t, words);
 	if (likely(e))
 		return e;
 	WRITE_ONCE(t->lost, t->lost + 1);

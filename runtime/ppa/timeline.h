@@ -10,6 +10,7 @@
  *
  *   ppa_on_waking()		processes, interrupts and softirqs; the thread's pi_lock
  *				is held
+ *   ppa_timeline_dump()	any context, NMI included
  *   ppa_timeline_put_*()	the trace's work item, under sw_trace.lock
  *   ppa_timeline_start(), _end()	sleepable, alone; see contexts.h for when
  */
@@ -25,19 +26,15 @@
 
 #define PPA_SLICES_BYTES 4096	/* of a record, at most */
 #define PPA_SLICES_MAX_KB (1 << 20)
-
-/* What one CPU wrote, without what stands beside it. */
-struct ppa_taken {
-	u64 time;		/* of the last slice that was taken out */
-	u32 tid;		/* who runs since */
-	bool known;
-};
-
-static DEFINE_PER_CPU(struct ppa_taken, ppa_taken);
+#define PPA_KEEP_MAX_S 86400
 
 static struct {
 	bool on;
 	bool ending;		/* what is put out is the last */
+	u64 keep;		/* so many ticks are kept; 0: all is put out */
+	bool dump;		/* what is kept is to be put out */
+	bool dumping;		/* ... and some of it was */
+	u64 from;		/* what ended before that is not */
 	bool head;		/* is out */
 	int threads;		/* so many records have been looked at */
 	int ends;		/* so many CPUs have their end */
@@ -177,51 +174,37 @@ static bool ppa_timeline_put_pending(void)
 	return true;
 }
 
-/* How long a slice is, and what it says of where its CPU is then. */
-static u32 ppa_slice_follow(struct ppa_taken *t, const struct sw_slice *e)
-{
-	const unsigned int more = sw_slice_more(e->flags);
-	u64 dt = e->dt;
-
-	if (e->flags & SW_SLICE_BEGIN) {
-		*t = (struct ppa_taken) { e->more[0], e->tid, true };
-	} else if (!(e->flags & (SW_SLICE_BORN | SW_SLICE_NAME))) {
-		/* its upper half is in the first of the last three */
-		if (e->flags & SW_SLICE_WIDE)
-			dt |= READ_ONCE(*(e->more + more - 3)) << 32;
-		t->time += dt;
-		t->tid = e->tid;
-	}
-	return sizeof(*e) + more * sizeof(u64);
-}
-
-/* As many slices as one record has room for. */
+/* As many slices as one record has room for; those that ended before the time from
+ * which on they are wanted are dropped. */
 static void ppa_timeline_fill(int cpu, unsigned long head)
 {
-	struct sw_ring *ring = &per_cpu_ptr(&ppa_slices, cpu)->ring;
-	struct ppa_taken *t = per_cpu_ptr(&ppa_taken, cpu);
+	struct ppa_slices *s = per_cpu_ptr(&ppa_slices, cpu);
 	struct sw_trace_slices *r = &ppa_timeline.slices.r;
-	struct ppa_taken before;
+	struct ppa_stand before;
 	struct sw_slice *e;
 	u32 used = 0, size;
 
 	*r = (struct sw_trace_slices) {
 		.r = sw_trace_header(SW_TRACE_SLICES, 0),
-		.from = t->time,
-		.tid = t->tid,
-		.flags = t->known ? SW_TRACE_SLICES_SINCE : 0,
 	};
 	r->r.cpu = cpu;
-	while ((e = sw_ring_first(ring, head))) {
-		before = *t;
-		size = ppa_slice_follow(t, e);
+	while ((e = sw_ring_first(&s->ring, head))) {
+		before = s->first;
+		size = ppa_slice_follow(&s->first, e);
 		if (used + size > PPA_SLICES_BYTES) {
-			*t = before;
+			s->first = before;
 			break;
 		}
-		memcpy(ppa_timeline.slices.bytes + used, e, size);
-		used += size;
-		sw_ring_drop(ring, size);
+		if (!used) {
+			r->from = before.time;
+			r->tid = before.tid;
+			r->flags = before.known ? SW_TRACE_SLICES_SINCE : 0;
+		}
+		if (used || s->first.time >= ppa_timeline.from) {
+			memcpy(ppa_timeline.slices.bytes + used, e, size);
+			used += size;
+		}
+		sw_ring_drop(&s->ring, size);
 	}
 	r->r.size = used ? sizeof(*r) + used : 0;
 }
@@ -288,7 +271,7 @@ static void ppa_timeline_off(void)
 
 /* At the end CPUs go on until all threads are looked at: what a thread stands at then
  * is told of by slices, too. */
-static bool ppa_timeline_after(void)
+static bool ppa_timeline_put_all(void)
 {
 	if (!ppa_timeline_put_head() || !ppa_timeline_put_cpus() ||
 	    !ppa_timeline_put_threads(ppa.max, SW_TRACE_THREAD_FIRST))
@@ -299,6 +282,54 @@ static bool ppa_timeline_after(void)
 		return false;
 	ppa_timeline_off();
 	return ppa_timeline_put_cpus() && ppa_timeline_put_ends();
+}
+
+/* From here on the CPUs' rings are read here, not by the CPUs. */
+static void ppa_timeline_take(void)
+{
+	u64 now;
+
+	WRITE_ONCE(ppa_timeline.dump, false);
+	WRITE_ONCE(ppa_slices_kept, false);
+	/* who gives slices up has interrupts off */
+	ppa_timeline_sync();
+	now = sw_tsc();
+	ppa_timeline.from = now - min(now, ppa_timeline.keep);
+	ppa_timeline.threads = 0;
+	ppa_timeline.dumping = true;
+}
+
+static void ppa_timeline_keep(void)
+{
+	ppa_timeline.dumping = false;
+	/* with smp_load_acquire() in ppa_slice_reserve() */
+	smp_store_release(&ppa_slices_kept, true);
+}
+
+/* What is kept, where somebody has asked for it; threads are for their names. */
+static bool ppa_timeline_put_kept(void)
+{
+	if (!ppa_timeline.dumping && READ_ONCE(ppa_timeline.dump))
+		ppa_timeline_take();
+	if (ppa_timeline.dumping) {
+		if (!ppa_timeline_put_head() || !ppa_timeline_put_cpus() ||
+		    !ppa_timeline_put_threads(ppa.max, SW_TRACE_THREAD_FIRST))
+			return false;
+		ppa_timeline_keep();
+	}
+	/* it has come in between */
+	if (READ_ONCE(ppa_timeline.dump))
+		return false;
+	if (!ppa_timeline.ending || !ppa_timeline.head)
+		return true;
+	ppa_timeline_off();
+	return ppa_timeline_put_ends();
+}
+
+static bool ppa_timeline_after(void)
+{
+	return ppa_timeline.keep ? ppa_timeline_put_kept()
+				 : ppa_timeline_put_all();
 }
 
 /* All that it puts out, it puts out after a round. */
@@ -333,8 +364,6 @@ static void ppa_timeline_free(void)
 
 		vfree(s->ring.bytes);
 		memset(s, 0, sizeof(*s));
-		memset(per_cpu_ptr(&ppa_taken, cpu), 0,
-		       sizeof(struct ppa_taken));
 	}
 	memset(&ppa_timeline, 0, sizeof(ppa_timeline));
 }
@@ -387,7 +416,7 @@ static void ppa_timeline_end(void)
 	ppa_timeline_free();
 }
 
-static int ppa_timeline_begin(unsigned long bytes)
+static int ppa_timeline_begin(unsigned long bytes, u64 keep)
 {
 	int rc;
 
@@ -400,6 +429,8 @@ static int ppa_timeline_begin(unsigned long bytes)
 		ppa_timeline_free();
 		return rc;
 	}
+	ppa_timeline.keep = keep;
+	ppa_slices_kept = keep;
 	ppa_timeline.on = true;
 	ppa_slices_kick = &sw_trace.kick;
 	sw_hooks_find(ppa_timeline_hooks, ARRAY_SIZE(ppa_timeline_hooks));
@@ -418,18 +449,37 @@ static int ppa_timeline_begin(unsigned long bytes)
 /**
  * ppa_timeline_start - begin to record
  * @kb: of each CPU's ring
+ * @seconds: how much is kept until it is asked for; 0: all is put out
  *
  * Context: sleepable, after ppa_start(); sw_trace knows where to print.
  * Return: 0, or an errno after a message; ppa_timeline_end() is called in any case.
  */
-static int __maybe_unused ppa_timeline_start(s64 kb)
+static int __maybe_unused ppa_timeline_start(s64 kb, s64 seconds)
 {
 	if (kb < 4 || kb > PPA_SLICES_MAX_KB) {
 		_stp_error("stapwatch: ppa_timeline_buffer=%lld: it must be from 4 to %d (KiB)\n",
 			   kb, PPA_SLICES_MAX_KB);
 		return -EINVAL;
 	}
-	return ppa_timeline_begin(roundup_pow_of_two(kb) << 10);
+	if (seconds < 0 || seconds > PPA_KEEP_MAX_S) {
+		_stp_error("stapwatch: ppa_timeline_keep=%lld: it must be from 0 to %d (seconds)\n",
+			   seconds, PPA_KEEP_MAX_S);
+		return -EINVAL;
+	}
+	return ppa_timeline_begin(roundup_pow_of_two(kb) << 10,
+				  seconds * ppa.hz);
+}
+
+/**
+ * ppa_timeline_dump - let what is kept be put out soon
+ * Context: any.
+ */
+static void __maybe_unused ppa_timeline_dump(void)
+{
+	if (!READ_ONCE(ppa_slices_on) || !ppa_timeline.keep)
+		return;
+	WRITE_ONCE(ppa_timeline.dump, true);
+	irq_work_queue(&sw_trace.kick);
 }
 
 #endif

@@ -330,7 +330,8 @@ static inline unsigned int sw_slice_more(uint8_t flags)
 	       3 * !!(flags & SW_SLICE_WIDE);
 }
 
-/* Of the CPU r.cpu: taken = written + lost. */
+/* Of the CPU r.cpu: taken = written + lost, but for those that were kept and are too
+ * old. */
 struct sw_trace_slices_end {
 	struct sw_trace_record r;
 	uint64_t taken;			/* slices */
