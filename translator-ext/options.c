@@ -372,6 +372,8 @@ int options_parse(int argc, char **argv, struct options *opts)
 
 	/* what is no option of stap's is for stap to say */
 	opterr = 0;
+	/* a subcommand has read its own options before */
+	optind = 0;
 	while ((opt = getopt_long(argc, sorted, short_options, long_options,
 				  NULL)) != -1) {
 		if (opt == '?')

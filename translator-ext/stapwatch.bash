@@ -101,7 +101,7 @@ _stapwatch_report()
 	local options='--annotate --between --branches --by --callees --callers --chrome --comm
 		--cpu --diff --event --flamegraph --folded --idle --image --inclusive --inline
 		--json --kallsyms --limit --no-demangle --perfetto --pid --pprof --root
-		--samples --sort --symbol --tid --time --timeline'
+		--samples --sort --symbol --tid --time --timeline --wall'
 	local names='comm pid tid cpu image symbol line block address stack
 		data source'
 	local head=
@@ -138,7 +138,7 @@ _stapwatch_starts()
 	case ${COMP_WORDS[1]} in
 	stat) options='-e --every -a -C -p -t -G -I --per-thread --estimate --json -v' ;;
 	latency) options='-e -p --by --over -I -n --svg --json -v' ;;
-	record) options='-e -g -a -C -p -t -G --mark --timeline -o -v' ;;
+	record) options='-e -g -a -C -p -t -G --wall --mark --timeline --keep --dump -o -v' ;;
 	esac
 	case $prev in
 	-e)

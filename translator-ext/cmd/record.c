@@ -18,7 +18,7 @@
 #include "event/event.h"
 #include "stap/run.h"
 
-#define USAGE "there are -e EVENT:PERIOD, -g, -a, -C CPUS, -p PID, -t TID, -G CGROUP, --wall, --mark NAME=PROBE, --timeline, -o FILE, -v and a COMMAND"
+#define USAGE "there are -e EVENT:PERIOD, -g, -a, -C CPUS, -p PID, -t TID, -G CGROUP, --wall, --mark NAME=PROBE, --timeline [--keep SECS --dump PROBE], -o FILE, -v and a COMMAND"
 #define MAX_EVENTS 16
 #define MAX_MARKS 16
 
@@ -32,6 +32,8 @@ struct record {
 	size_t nr_marks;
 	bool all;
 	bool timeline;
+	const char *keep;	/* so many seconds of it; NULL: all */
+	const char *dump;	/* until that probe hits */
 	bool wall;
 	const char *cpus;
 	const char *pid, *tid, *cgroup;
@@ -106,6 +108,8 @@ static int take_mark(struct record *r, char *text)
 static int read_options(struct record *r, int argc, char **argv)
 {
 	static const struct option names[] = {
+		{ "dump", required_argument, NULL, 'D' },
+		{ "keep", required_argument, NULL, 'K' },
 		{ "mark", required_argument, NULL, 'M' },
 		{ "timeline", no_argument, NULL, 'T' },
 		{ "wall", no_argument, NULL, 'W' },
@@ -155,6 +159,13 @@ static int read_options(struct record *r, int argc, char **argv)
 		case 'W':
 			r->wall = true;
 			break;
+		case 'K':
+			rc = take_number("--keep wants seconds", optarg,
+					 &r->keep);
+			break;
+		case 'D':
+			r->dump = optarg;
+			break;
 		case 'v':
 			r->verbose = true;
 			break;
@@ -173,6 +184,10 @@ static int read_options(struct record *r, int argc, char **argv)
 	if (r->timeline && (r->nr_events || r->wall || r->all || r->cpus || r->pid ||
 			    r->tid || r->cgroup))
 		return fail("--timeline is of all threads on all CPUs, and has no samples; leave out -e, --wall, -a, -C, -p, -t and -G");
+	if (!r->keep != !r->dump)
+		return fail("--keep SECS and --dump PROBE go together: what is kept is put out when the probe hits");
+	if (r->keep && !r->timeline)
+		return fail("--keep is of a --timeline");
 	if (optind < argc)
 		r->command = words_of_shell(argc - optind, argv + optind);
 	else if (!r->all && !r->cpus && !r->pid && !r->tid && !r->cgroup &&
@@ -193,6 +208,8 @@ static void write_script(const struct record *r, struct buf *out)
 
 	if (r->timeline) {
 		buf_puts(out, "probe begin { ppa_timeline() }\n");
+		if (r->dump)
+			buf_printf(out, "probe %s { ppa_dump() }\n", r->dump);
 	} else if (r->cgroup) {
 		buf_puts(out, "probe begin { cgroup_watch(");
 		buf_stap_string(out, r->cgroup);
@@ -235,6 +252,8 @@ static int run(const struct record *r, char *script)
 		given = words_of_global("record_tid", r->tid);
 	else if (r->cpus)
 		given = words_of_cpus(r->cpus);
+	else if (r->keep)
+		given = words_of_global("ppa_timeline_keep", r->keep);
 	if (given) {
 		argv[n++] = "-G";
 		argv[n++] = given;
