@@ -99,7 +99,7 @@ _stapwatch_map()
 _stapwatch_report()
 {
 	local options='--annotate --between --branches --by --callees --callers --chrome --comm
-		--cpu --diff --event --flamegraph --folded --idle --image --inclusive --inline
+		--cpu --csv --diff --event --flamegraph --folded --idle --image --inclusive --inline
 		--json --kallsyms --limit --no-demangle --perfetto --pid --pprof --root
 		--samples --sort --symbol --tid --time --timeline --wall'
 	local names='comm pid tid cpu image symbol line block address stack

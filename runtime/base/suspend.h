@@ -22,6 +22,7 @@
 /* Who wants it. */
 #define SW_SUSPEND_COUNTS 1
 #define SW_SUSPEND_PPA 2
+#define SW_SUSPEND_WAITS 4
 
 static struct {
 	struct mutex lock;

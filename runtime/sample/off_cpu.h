@@ -26,6 +26,7 @@
 #include "base/hooks.h"
 #include "base/kernel.h"
 #include "base/session.h"
+#include "base/suspend.h"
 #include "count/pmu.h"
 #include "count/table.h"
 #include "sample/overflow.h"
@@ -38,14 +39,25 @@
 static struct {
 	struct sw_table table;	/* from a thread to when it left its CPU; 0: it
 				 * has come back */
-	u64 begun;		/* from here on switches are seen, ns */
+	u64 hz;			/* of what time is told by: the processor's counter,
+				 * where that is the same for all CPUs, costs less
+				 * than the clock */
+	bool by_clock;
+	u64 begun;		/* from here on switches are seen */
+	u64 begun_ns;		/* the same, as threads' start_time has it */
+	u64 least;		/* the shortest wait that any probe samples */
 	unsigned int nr;
 	struct {
 		struct perf_event *event;
-		u64 least;	/* the shortest wait that is sampled, ns */
+		u64 least;	/* that this one does, ns */
 	} probes[SW_MAX_SAMPLERS];
 	struct kprobe kprobe;
 } sw_off_cpu;
+
+static __always_inline u64 sw_off_cpu_now(void)
+{
+	return unlikely(sw_off_cpu.by_clock) ? sw_clock_ns() : sw_tsc();
+}
 
 /* ---- a wait begins */
 
@@ -66,7 +78,7 @@ sw_off_cpu_on_switch(void *data, bool preempt, struct task_struct *prev,
 	if (unlikely(!e))
 		e = sw_table_insert(&sw_off_cpu.table, prev, 1);
 	if (likely(e))
-		e->sum[0] = sw_clock_ns();
+		e->sum[0] = sw_off_cpu_now();
 }
 SW_SWITCH_WITHOUT_STATE(sw_off_cpu_on_switch)
 
@@ -77,7 +89,7 @@ SW_SWITCH_WITHOUT_STATE(sw_off_cpu_on_switch)
  * switches were seen is away since then at least; a new thread has never been here,
  * and who found no room in the table looks like either.
  */
-static u64 sw_off_cpu_left(void)
+static __always_inline u64 sw_off_cpu_left(void)
 {
 	struct sw_thread *e = sw_table_find(&sw_off_cpu.table, current);
 	u64 left;
@@ -88,13 +100,14 @@ static u64 sw_off_cpu_left(void)
 		return left;
 	}
 	if (atomic_read(&sw_off_cpu.table.refused) ||
-	    current->start_time >= READ_ONCE(sw_off_cpu.begun))
+	    current->start_time >= READ_ONCE(sw_off_cpu.begun_ns))
 		return 0;
 	return READ_ONCE(sw_off_cpu.begun);
 }
 
-static noinline void sw_off_cpu_sample(u64 ns, struct pt_regs *regs)
+static noinline void sw_off_cpu_sample(u64 ticks, struct pt_regs *regs)
 {
+	const u64 ns = mul_u64_u64_div_u64(ticks, NSEC_PER_SEC, sw_off_cpu.hz);
 	struct perf_sample_data data;
 	unsigned int i;
 
@@ -107,7 +120,7 @@ static noinline void sw_off_cpu_sample(u64 ns, struct pt_regs *regs)
 	}
 }
 
-/* Is this wait to be sampled?  Return: its length; 0: no. */
+/* Is this wait to be sampled?  Return: its length in ticks; 0: no. */
 static __always_inline u64 sw_off_cpu_back(void)
 {
 	u64 left, now;
@@ -115,30 +128,37 @@ static __always_inline u64 sw_off_cpu_back(void)
 	if (is_idle_task(current))
 		return 0;
 	left = sw_off_cpu_left();
-	now = sw_clock_ns();
-	if (!left || now <= left || !sw_cpu_is_chosen(smp_processor_id()))
+	now = sw_off_cpu_now();
+	/* a counter that was set back: no time has passed */
+	if (!left || now <= left || now - left < READ_ONCE(sw_off_cpu.least) ||
+	    !sw_cpu_is_chosen(smp_processor_id()))
 		return 0;
 	return now - left;
 }
 
-static void sw_off_cpu_on_exit(void *data, bool is_switch)
+static noinline void sw_off_cpu_sample_here(u64 ticks)
 {
-	u64 ns = is_switch ? sw_off_cpu_back() : 0;
 	struct pt_regs regs;
 
-	if (!ns)
-		return;
 	memset(&regs, 0, sizeof(regs));
 	perf_fetch_caller_regs(&regs);
-	sw_off_cpu_sample(ns, &regs);
+	sw_off_cpu_sample(ticks, &regs);
+}
+
+static void sw_off_cpu_on_exit(void *data, bool is_switch)
+{
+	u64 ticks = is_switch ? sw_off_cpu_back() : 0;
+
+	if (unlikely(ticks))
+		sw_off_cpu_sample_here(ticks);
 }
 
 static int sw_off_cpu_at_switched(struct kprobe *p, struct pt_regs *regs)
 {
-	u64 ns = sw_off_cpu_back();
+	u64 ticks = sw_off_cpu_back();
 
-	if (ns)
-		sw_off_cpu_sample(ns, regs);
+	if (unlikely(ticks))
+		sw_off_cpu_sample(ticks, regs);
 	return 0;
 }
 
@@ -185,7 +205,8 @@ static int sw_off_cpu_hook(void)
 
 	sw_hooks_find(sw_off_cpu_hooks, ARRAY_SIZE(sw_off_cpu_hooks));
 	rc = sw_hook_on(&sw_off_cpu_hooks[0]);
-	WRITE_ONCE(sw_off_cpu.begun, sw_clock_ns());
+	WRITE_ONCE(sw_off_cpu.begun_ns, sw_clock_ns());
+	WRITE_ONCE(sw_off_cpu.begun, sw_off_cpu_now());
 	if (!rc)
 		rc = sw_off_cpu_hooks[1].tp ? sw_hook_on(&sw_off_cpu_hooks[1])
 					    : sw_off_cpu_kprobe();
@@ -220,6 +241,12 @@ static int sw_off_cpu_alloc(void)
 		return -ENOMEM;
 	}
 	sw_table_init(&sw_off_cpu.table, slots);
+	sw_off_cpu.hz = sw_tsc_hz();
+	sw_off_cpu.by_clock = !sw_off_cpu.hz || !sw_tsc_is_global();
+	if (sw_off_cpu.by_clock)
+		sw_off_cpu.hz = NSEC_PER_SEC;
+	sw_off_cpu.least = U64_MAX;
+	sw_suspend_follow(SW_SUSPEND_WAITS);
 	sw_sched_texts();
 	return 0;
 }
@@ -232,6 +259,7 @@ static void sw_off_cpu_end(void)
 	if (!sw_off_cpu.table.slots)
 		return;
 	sw_off_cpu_unhook();
+	sw_suspend_leave(SW_SUSPEND_WAITS);
 	refused = atomic_read(&sw_off_cpu.table.refused);
 	if (refused)
 		_stp_warn("stapwatch: %d waits are in no sample: their threads had no room in the table; -G stapwatch_threads=N makes it (now %d)\n",
@@ -283,6 +311,8 @@ static struct perf_event *sw_off_cpu_create(struct sw_sampler *s, int cpu)
 	}
 	sw_off_cpu.probes[sw_off_cpu.nr].event = e;
 	sw_off_cpu.probes[sw_off_cpu.nr].least = s->every;
+	WRITE_ONCE(sw_off_cpu.least,
+		   min(sw_off_cpu.least, sw_ns_to_ticks(s->every, sw_off_cpu.hz)));
 	/* with smp_load_acquire() in sw_off_cpu_sample() */
 	smp_store_release(&sw_off_cpu.nr, sw_off_cpu.nr + 1);
 	rc = first ? sw_off_cpu_hook() : 0;

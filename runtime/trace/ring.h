@@ -53,7 +53,8 @@ static __always_inline void sw_ring_leave(struct sw_ring *r)
  * sw_ring_reserve - room for a record of so many bytes, a multiple of eight
  * Return: NULL when it is full.  Else sw_ring_commit() must follow.
  */
-static inline void *sw_ring_reserve(struct sw_ring *r, unsigned long bytes)
+static __always_inline void *
+sw_ring_reserve(struct sw_ring *r, unsigned long bytes)
 {
 	unsigned long head = r->head, at = head & (r->size - 1), skip = 0;
 	/* with sw_ring_first() and sw_ring_drop(): what was there is read */

@@ -146,6 +146,7 @@ static const struct {
 			{ "--inclusive", "a function's share with all that it calls, too" },
 			{ "--wall", "threads' time on CPUs and off them as one" },
 			{ "--json", "a table, samples or slices, an object each" },
+			{ "--csv", "a table, for spreadsheets" },
 			{ "--sort KEY", "by events, samples or name" },
 			{ "--idle", "draw the idle loop, too, with --flamegraph" },
 			{ "--limit PERCENT", "leave out what has a smaller share" },

@@ -22,6 +22,7 @@
 #include "report/output/flame_svg.h"
 #include "report/output/folded.h"
 #include "report/output/pprof.h"
+#include "report/output/rows_csv.h"
 #include "report/output/rows_json.h"
 #include "report/output/samples.h"
 #include "report/output/table.h"
@@ -200,6 +201,9 @@ static int print_view(const struct settings *s, struct view *v, struct buf *out)
 		if (s->json)
 			rows_json(v, &s->columns, s->sort, s->inclusive,
 				  s->limit, out, stdout);
+		else if (s->csv)
+			rows_csv(v, &s->columns, s->sort, s->inclusive,
+				 s->limit, out, stdout);
 		else
 			table_print(v, &s->columns, s->sort, s->inclusive,
 				    s->limit, out);

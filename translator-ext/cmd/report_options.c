@@ -113,6 +113,7 @@ enum option_number {
 	OPT_BETWEEN,
 	OPT_COMM,
 	OPT_CPU,
+	OPT_CSV,
 	OPT_EVENT,
 	OPT_IDLE,
 	OPT_IMAGE,
@@ -141,6 +142,7 @@ static const struct option options[] = {
 	{ "chrome", no_argument, NULL, OPT_OUTPUT + OUTPUT_CHROME },
 	{ "comm", required_argument, NULL, OPT_COMM },
 	{ "cpu", required_argument, NULL, OPT_CPU },
+	{ "csv", no_argument, NULL, OPT_CSV },
 	{ "diff", required_argument, NULL, OPT_OUTPUT + OUTPUT_DIFF },
 	{ "event", required_argument, NULL, OPT_EVENT },
 	{ "flamegraph", no_argument, NULL, OPT_OUTPUT + OUTPUT_FLAMEGRAPH },
@@ -202,6 +204,9 @@ static int take_option(struct settings *s, int opt)
 		return 0;
 	case OPT_CPU:
 		return parse_number("cpu", optarg, &s->filter.cpu);
+	case OPT_CSV:
+		s->csv = true;
+		return 0;
 	case OPT_EVENT:
 		s->filter.event = optarg;
 		return 0;
@@ -317,6 +322,8 @@ int report_options(int argc, char **argv, struct settings *s)
 	if (s->json && s->output != OUTPUT_TABLE &&
 	    s->output != OUTPUT_SAMPLES && s->output != OUTPUT_TIMELINE)
 		return report_wrong("--json is of tables, of --samples and of --timeline");
+	if (s->csv && (s->output != OUTPUT_TABLE || s->json))
+		return report_wrong("--csv is of tables, and not with --json");
 	if (report_is_timeline(s->output))
 		return check_timeline(s);
 	if (s->output == OUTPUT_SAMPLES && (s->sort || s->limit >= 0))

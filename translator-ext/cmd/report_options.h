@@ -43,6 +43,7 @@ struct settings {
 	bool idle;		/* is to be drawn */
 	bool inclusive;		/* of a table */
 	bool json;		/* not a table */
+	bool csv;		/* the same */
 	bool wall;		/* of time on CPUs and off them */
 };
 

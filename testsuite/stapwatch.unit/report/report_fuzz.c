@@ -23,6 +23,7 @@
 #include "report/output/flame_svg.h"
 #include "report/output/folded.h"
 #include "report/output/pprof.h"
+#include "report/output/rows_csv.h"
 #include "report/output/rows_json.h"
 #include "report/output/samples.h"
 #include "report/output/table.h"
@@ -161,6 +162,32 @@ static void check_spans(const char *path, uint64_t samples)
 	free(why.s);
 }
 
+/* Of time no more than all, and all of one event, whose stacks are as any. */
+static void check_wall(const char *path, uint64_t samples)
+{
+	const struct view_filter all = { 0 };
+	const struct places_from from = { .kallsyms = "/dev/null" };
+	struct buf why = { 0 }, out = { 0 };
+	struct profile *p = profile_read(path, ~0u, &everything, &why);
+	struct columns columns;
+	struct view *v;
+	uint32_t i, events = 0;
+
+	ensure(p && p->nr_each <= samples);
+	ensure(!p->nr_each || p->has_on_cpu || p->has_off_cpu);
+	v = view_new(p, &from, &all);
+	for (i = 0; i < v->nr_totals; i++)
+		events += !!v->totals[i].samples;
+	ensure(events <= 1);
+	ensure(!columns_parse("comm", &columns, &out));
+	check_trees(v, &columns);
+	rows_csv(v, &columns, SORT_NAME, false, 0, &out, null);
+	free(out.s);
+	free(why.s);
+	view_free(v);
+	profile_free(p);
+}
+
 static void check_view(struct profile *p)
 {
 	const struct view_filter all = { 0 };
@@ -252,12 +279,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fd = memfd_create("trace", MFD_CLOEXEC);
 	ensure(fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	p = profile_read(path, ~0u, &everything, &why);
+	p = profile_read(path, ~PROFILE_WALL, &everything, &why);
 	ensure(!p == !!why.len);
 	check_timeline(path);
 	if (p) {
 		check_reading(p, size);
 		check_spans(path, p->nr_each);
+		check_wall(path, p->nr_each);
 		check_view(p);
 		profile_free(p);
 	}

@@ -157,3 +157,17 @@ void rows_free(struct rows *rows)
 	free(rows->all);
 	intern_free(&rows->keys);
 }
+
+void rows_values(const struct row *rows, size_t nr, struct rows_values *vals)
+{
+	uint32_t i;
+	size_t k;
+
+	*vals = (struct rows_values) { 0 };
+	for (k = 0; k < nr; k++)
+		for (i = 0; i < rows[k].nr_stats; i++)
+			if (rows[k].stats[i].nr) {
+				vals->has[i] = true;
+				vals->nr = vals->nr > i + 1 ? vals->nr : i + 1;
+			}
+}

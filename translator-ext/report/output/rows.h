@@ -32,6 +32,15 @@ enum rows_sort {
 	SORT_NAME,		/* by the columns */
 };
 
+/* What the samples of rows carry: which of the columns of values they have. */
+struct rows_values {
+	bool has[UINT8_MAX + 1];
+	uint32_t nr;
+};
+
+/** rows_values - which have NR rows? */
+void rows_values(const struct row *rows, size_t nr, struct rows_values *vals);
+
 /** rows_by_name - the order of two rows' texts, as strverscmp() has it */
 int rows_by_name(const struct intern *texts, const uint32_t *x,
 		 const uint32_t *y, size_t nr);

@@ -39,28 +39,8 @@ void table_title(struct view *v, uint32_t event, struct buf *out)
 		   t->samples, t->events);
 }
 
-/* What the samples of an event carry: which of the columns of values it has. */
-struct values {
-	bool has[UINT8_MAX + 1];
-	uint32_t nr;
-};
-
-static void find_values(const struct row *rows, size_t nr, struct values *vals)
-{
-	uint32_t i;
-	size_t k;
-
-	*vals = (struct values) { 0 };
-	for (k = 0; k < nr; k++)
-		for (i = 0; i < rows[k].nr_stats; i++)
-			if (rows[k].stats[i].nr) {
-				vals->has[i] = true;
-				vals->nr = vals->nr > i + 1 ? vals->nr : i + 1;
-			}
-}
-
 static void put_value_titles(struct grid *g, const struct profile *p,
-			     const struct values *vals)
+			     const struct rows_values *vals)
 {
 	static const char *const parts[] = { "MIN", "AVG", "MAX", "SD" };
 	const char *name;
@@ -77,7 +57,7 @@ static void put_value_titles(struct grid *g, const struct profile *p,
 }
 
 static void put_values(struct grid *g, const struct row *row,
-		       const struct values *vals)
+		       const struct rows_values *vals)
 {
 	const struct stat_values *s;
 	uint32_t i, k;
@@ -115,12 +95,12 @@ static void print_rows(struct view *v, const struct columns *columns,
 	const struct row *rows = all->all + first;
 	const struct intern *texts = &v->profile->texts;
 	struct grid g = { 0 };
-	struct values vals;
+	struct rows_values vals;
 	size_t i, k, small = 0;
 	double share;
 
 	table_title(v, rows->event, out);
-	find_values(rows, nr, &vals);
+	rows_values(rows, nr, &vals);
 	if (all->inclusive)
 		grid_text(&g, "TOTAL");
 	grid_text(&g, "SHARE");
