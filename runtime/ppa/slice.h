@@ -83,12 +83,18 @@ ppa_slice_take(struct ppa_slice *s, struct ppa_cpu *c, struct task_struct *task)
 		s->call = syscall_get_nr(task, task_pt_regs(task));
 }
 
+static noinline void ppa_slices_half_full(void)
+{
+	if (!READ_ONCE(ppa_slices_kept))
+		irq_work_queue(ppa_slices_kick);
+}
+
 static __always_inline void ppa_slice_commit(struct ppa_slices *t)
 {
 	sw_ring_commit(&t->ring);
 	if (unlikely(t->ring.head - READ_ONCE(t->ring.tail) >
-		     t->ring.size / 2) && !READ_ONCE(ppa_slices_kept))
-		irq_work_queue(ppa_slices_kick);
+		     t->ring.size / 2))
+		ppa_slices_half_full();
 }
 
 /* The oldest slice is E: how long it is, and what it says of where its CPU is then.
@@ -114,7 +120,7 @@ static u32 ppa_slice_follow(struct ppa_stand *at, const struct sw_slice *e)
  * the ring's end. */
 #define PPA_SLICES_TO_GIVE_UP 8
 
-static noinline struct sw_slice *
+static struct sw_slice *
 ppa_slice_give_up(struct ppa_slices *t, unsigned int words)
 {
 	struct sw_slice *e, *first;
@@ -133,20 +139,27 @@ ppa_slice_give_up(struct ppa_slices *t, unsigned int words)
 	return NULL;
 }
 
+static noinline struct sw_slice *
+ppa_slice_no_room(struct ppa_slices *t, unsigned int words)
+{
+	/* with ppa_timeline_keep(): who took slices out does so no more */
+	struct sw_slice *e = smp_load_acquire(&ppa_slices_kept) ?
+			     ppa_slice_give_up(t, words) : NULL;
+
+	if (likely(e))
+		return e;
+	WRITE_ONCE(t->lost, t->lost + 1);
+	t->gap = true;
+	return NULL;
+}
+
 static __always_inline struct sw_slice *
 ppa_slice_reserve(struct ppa_slices *t, unsigned int words)
 {
 	struct sw_slice *e = sw_ring_reserve(&t->ring, 8 * words);
 
 	WRITE_ONCE(t->taken, t->taken + 1);
-	/* with ppa_timeline_keep(): who took slices out does so no more */
-	if (unlikely(!e) && smp_load_acquire(&ppa_slices_kept))
-		e = ppa_slice_give_up(t, words);
-	if (likely(e))
-		return e;
-	WRITE_ONCE(t->lost, t->lost + 1);
-	t->gap = true;
-	return NULL;
+	return likely(e) ? e : ppa_slice_no_room(t, words);
 }
 
 /* TID runs since NOW; nothing is told of what was before. */

@@ -136,12 +136,33 @@ static __always_inline u64 sw_off_cpu_back(void)
 	return now - left;
 }
 
+/*
+ * The registers of who called the function that this stands in.  Perf's own way has
+ * the unwinder come from where it is itself; as an interrupt's these are begun with.
+ */
+static __always_inline void sw_off_cpu_regs(struct pt_regs *regs)
+{
+#ifdef CONFIG_X86_64
+	const unsigned long *frame = __builtin_frame_address(0);
+
+	memset(regs, 0, sizeof(*regs));
+	regs->ip = (unsigned long)__builtin_return_address(0);
+	regs->sp = (unsigned long)(frame + 2);
+	regs->bp = *frame;
+	regs->flags = X86_EFLAGS_FIXED;
+	regs->cs = __KERNEL_CS;
+	regs->ss = __KERNEL_DS;
+#else
+	memset(regs, 0, sizeof(*regs));
+	perf_fetch_caller_regs(regs);
+#endif
+}
+
 static noinline void sw_off_cpu_sample_here(u64 ticks)
 {
 	struct pt_regs regs;
 
-	memset(&regs, 0, sizeof(regs));
-	perf_fetch_caller_regs(&regs);
+	sw_off_cpu_regs(&regs);
 	sw_off_cpu_sample(ticks, &regs);
 }
 
