@@ -431,6 +431,9 @@ unsigned int places_say(struct places *pl, FILE *out)
 
 	for (i = 0; i < pl->size_sources && i < p->images.keys.nr; i++) {
 		s = &pl->sources[i];
+		/* a mark is its own name */
+		if (p->images.all[i].kind == IMAGE_MARK)
+			continue;
 		if (!s->missed && !is_to_say(s, p->images.all[i].kind))
 			continue;
 		nr++;
