@@ -109,6 +109,20 @@ static __always_inline u64 sw_data_weight(const struct perf_sample_data *data)
 #endif
 }
 
+static __always_inline void
+sw_data_set_weight(struct perf_sample_data *data, u64 weight)
+{
+#ifdef PERF_SAMPLE_WEIGHT_TYPE
+	data->weight.full = weight;
+#else
+	data->weight = weight;
+#endif
+	/* samples say so themselves: below */
+#if defined(PERF_EVENT_FLAG_ARCH) && PERF_EVENT_FLAG_ARCH > 0xffff
+	data->sample_flags |= PERF_SAMPLE_WEIGHT;
+#endif
+}
+
 /*
  * sw_data_flags - what the PMU has brought: PERF_SAMPLE_...
  *

@@ -15,6 +15,8 @@
  * Who may run what, against whom:
  *
  *   sw_off_cpu_on_switch()	the run queue locked, interrupts off
+ *   sw_off_cpu_on_waking()	processes, interrupts and softirqs; the thread's
+ *				pi_lock is held
  *   sw_off_cpu_on_exit(), _at_switched()	at a switch's end, preemption off; in
  *				the latter the run queue is still locked
  *   sw_off_cpu_create(), _release(), _end()	sleepable, under sw_profile.lock
@@ -36,9 +38,16 @@
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
 
+/* What the table has of a thread. */
+enum {
+	SW_WAIT_LEFT,		/* when it left its CPU; 0: it has come back */
+	SW_WAIT_READY,		/* since when it is ready; 0: that is not known */
+	SW_WAIT_WAKER,		/* who made it so */
+	SW_NR_WAIT_SUMS
+};
+
 static struct {
-	struct sw_table table;	/* from a thread to when it left its CPU; 0: it
-				 * has come back */
+	struct sw_table table;
 	u64 hz;			/* of what time is told by: the processor's counter,
 				 * where that is the same for all CPUs, costs less
 				 * than the clock */
@@ -52,7 +61,16 @@ static struct {
 		u64 least;	/* that this one does, ns */
 	} probes[SW_MAX_SAMPLERS];
 	struct kprobe kprobe;
+	bool wakers;		/* are looked at */
 } sw_off_cpu;
+
+/* Of the wait whose sample is taken. */
+static DEFINE_PER_CPU(s64, sw_wait_waker);
+
+/* A waker that is no thread; 0 is a CPU that was idle. */
+#define SW_WAKER_IRQ (-1)
+#define SW_WAKER_SOFTIRQ (-2)
+#define SW_WAKER_NONE (-3)
 
 static __always_inline u64 sw_off_cpu_now(void)
 {
@@ -66,6 +84,7 @@ sw_off_cpu_on_switch(void *data, bool preempt, struct task_struct *prev,
 		     struct task_struct *next, unsigned int prev_state)
 {
 	struct sw_thread *e;
+	u64 now;
 
 	if (is_idle_task(prev))
 		return;
@@ -76,11 +95,30 @@ sw_off_cpu_on_switch(void *data, bool preempt, struct task_struct *prev,
 		return;
 	}
 	if (unlikely(!e))
-		e = sw_table_insert(&sw_off_cpu.table, prev, 1);
-	if (likely(e))
-		e->sum[0] = sw_off_cpu_now();
+		e = sw_table_insert(&sw_off_cpu.table, prev,
+				    SW_NR_WAIT_SUMS);
+	if (unlikely(!e))
+		return;
+	now = sw_off_cpu_now();
+	e->sum[SW_WAIT_WAKER] = SW_WAKER_NONE;
+	e->sum[SW_WAIT_READY] = preempt || !prev_state ? now : 0;
+	e->sum[SW_WAIT_LEFT] = now;
 }
 SW_SWITCH_WITHOUT_STATE(sw_off_cpu_on_switch)
+
+/* A thread that waits has its place in the table until it is back, so nobody else's is
+ * written to; one that has not left yet, on its CPU, is not told of. */
+static void sw_off_cpu_on_waking(void *data, struct task_struct *task)
+{
+	struct sw_thread *e = sw_table_find(&sw_off_cpu.table, task);
+
+	if (!e || !READ_ONCE(e->sum[SW_WAIT_LEFT]))
+		return;
+	WRITE_ONCE(e->sum[SW_WAIT_WAKER],
+		   in_hardirq() ? SW_WAKER_IRQ :
+		   in_serving_softirq() ? SW_WAKER_SOFTIRQ : current->pid);
+	WRITE_ONCE(e->sum[SW_WAIT_READY], sw_off_cpu_now());
+}
 
 /* ---- and ends */
 
@@ -95,8 +133,8 @@ static __always_inline u64 sw_off_cpu_left(void)
 	u64 left;
 
 	if (likely(e)) {
-		left = e->sum[0];
-		e->sum[0] = 0;
+		left = e->sum[SW_WAIT_LEFT];
+		WRITE_ONCE(e->sum[SW_WAIT_LEFT], 0);
 		return left;
 	}
 	if (atomic_read(&sw_off_cpu.table.refused) ||
@@ -105,10 +143,35 @@ static __always_inline u64 sw_off_cpu_left(void)
 	return READ_ONCE(sw_off_cpu.begun);
 }
 
+static u64 sw_off_cpu_ns(u64 ticks)
+{
+	return mul_u64_u64_div_u64(ticks, NSEC_PER_SEC, sw_off_cpu.hz);
+}
+
+/* For how many nanoseconds current was ready; 0: that is not known.  Its waker is the
+ * sample's. */
+static u64 sw_off_cpu_ready(void)
+{
+	struct sw_thread *e;
+	u64 now, since;
+
+	this_cpu_write(sw_wait_waker, SW_WAKER_NONE);
+	if (!sw_off_cpu.wakers)
+		return 0;
+	now = sw_off_cpu_now();
+	e = sw_table_find(&sw_off_cpu.table, current);
+	if (!e)
+		return 0;
+	this_cpu_write(sw_wait_waker, READ_ONCE(e->sum[SW_WAIT_WAKER]));
+	since = READ_ONCE(e->sum[SW_WAIT_READY]);
+	return since && now > since ? sw_off_cpu_ns(now - since) : 0;
+}
+
 static noinline void sw_off_cpu_sample(u64 ticks, struct pt_regs *regs)
 {
-	const u64 ns = mul_u64_u64_div_u64(ticks, NSEC_PER_SEC, sw_off_cpu.hz);
+	const u64 ns = sw_off_cpu_ns(ticks);
 	struct perf_sample_data data;
+	u64 ready = sw_off_cpu_ready();
 	unsigned int i;
 
 	/* with smp_store_release() in sw_off_cpu_create() */
@@ -116,6 +179,8 @@ static noinline void sw_off_cpu_sample(u64 ticks, struct pt_regs *regs)
 		if (ns < sw_off_cpu.probes[i].least)
 			continue;
 		perf_sample_data_init(&data, 0, ns);
+		if (ready)
+			sw_data_set_weight(&data, ready);
 		sw_overflow(sw_off_cpu.probes[i].event, &data, regs);
 	}
 }
@@ -190,12 +255,14 @@ static int sw_off_cpu_at_switched(struct kprobe *p, struct pt_regs *regs)
 static struct sw_hook sw_off_cpu_hooks[] = {
 	{ "sched_switch", SW_SWITCH_CALLBACK(sw_off_cpu_on_switch) },
 	{ "sched_exit_tp", sw_off_cpu_on_exit },
+	{ "sched_waking", sw_off_cpu_on_waking },
 };
 
 static void __maybe_unused sw_off_cpu_check_callbacks(void)
 {
 	check_trace_callback_type_sched_switch(
 		SW_SWITCH_CALLBACK(sw_off_cpu_on_switch));
+	check_trace_callback_type_sched_waking(sw_off_cpu_on_waking);
 }
 
 /* Where no tracepoint tells of a switch's end.  Its function may be a copy that the
@@ -231,8 +298,10 @@ static int sw_off_cpu_hook(void)
 	if (!rc)
 		rc = sw_off_cpu_hooks[1].tp ? sw_hook_on(&sw_off_cpu_hooks[1])
 					    : sw_off_cpu_kprobe();
+	if (!rc && sw_off_cpu.wakers)
+		rc = sw_hook_on(&sw_off_cpu_hooks[2]);
 	if (rc)
-		_stp_error("stapwatch: off_cpu cannot be sampled: this kernel has no usable tracepoint sched_switch, or neither sched_exit_tp nor a finish_task_switch() that can be probed (%d)\n",
+		_stp_error("stapwatch: off_cpu cannot be sampled: this kernel has no usable tracepoint sched_switch or sched_waking, or neither sched_exit_tp nor a finish_task_switch() that can be probed (%d)\n",
 			   rc);
 	return rc;
 }
@@ -255,7 +324,8 @@ static int sw_off_cpu_alloc(void)
 			   max, 1 << 20);
 		return -EINVAL;
 	}
-	slots = vzalloc(sw_table_bytes(&sw_off_cpu.table, max, 1));
+	slots = vzalloc(sw_table_bytes(&sw_off_cpu.table, max,
+				       SW_NR_WAIT_SUMS));
 	if (!slots) {
 		_stp_error("stapwatch: no memory for the waits of %d threads; try a smaller -G stapwatch_threads=N\n",
 			   max);
@@ -267,6 +337,9 @@ static int sw_off_cpu_alloc(void)
 	if (sw_off_cpu.by_clock)
 		sw_off_cpu.hz = NSEC_PER_SEC;
 	sw_off_cpu.least = U64_MAX;
+	/* what tells of them costs at each wake-up */
+	sw_off_cpu.wakers = sw_profile.uses & (SW_TRACES | SW_LATENCIES |
+					       SW_WAKERS);
 	sw_suspend_follow(SW_SUSPEND_WAITS);
 	sw_sched_texts();
 	return 0;

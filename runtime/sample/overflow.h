@@ -45,6 +45,7 @@
 #define SW_LATENCIES 16
 #define SW_IMAGES 32
 #define SW_UNWOUND 64
+#define SW_WAKERS 128
 
 /* One perf probe of the script's */
 struct sw_sampler {
@@ -395,6 +396,13 @@ sw_sample_branch(const struct sw_sample *s, s64 n, unsigned int word)
 	return words[word];
 }
 
+/* Of a wait: for how many nanoseconds the thread was ready; -1: that is not known. */
+static __always_inline s64 sw_wait_ready(const struct sw_sample *s)
+{
+	return sw_data_flags(s->data) & SW_SAMPLE_WEIGHT ?
+	       sw_data_weight(s->data) : -1;
+}
+
 /* The mode that was interrupted, and how. */
 static __always_inline u16 sw_sample_flags(const struct sw_sample *s)
 {
@@ -566,6 +574,12 @@ static noinline u64 sw_sample_write(struct sw_sample *s)
 				full_);					\
 	}								\
 	(s64)v_; })
+
+/* Is it a wait? */
+#define SW_OF_WAIT()							\
+	(CONTEXT->probe_type == stp_probe_type_perf &&			\
+	 this_cpu_read(sw_sample) &&					\
+	 this_cpu_read(sw_sample)->sampler->is_wait)
 
 #define SW_NO_LATENCY "; it takes an event by which the PMU samples loads, as cpu/mem-loads,ldlat=30/P (x86 PEBS)"
 #define SW_NO_BRANCHES "; it takes an event of a PMU that records them (x86 LBR, arm64 BRBE)"

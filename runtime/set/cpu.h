@@ -108,6 +108,9 @@ static void sw_set_charge(struct sw_cpu *c)
 		sw_set_charge_at(p, c, sw_clock_ns());
 }
 
+/* A CPU programs its counters anew within a change: so often it is looked at again. */
+#define SW_SET_TRIES 1000
+
 /**
  * sw_set_sum - a time of a CPU, or how often a set was active on it
  * @at: which member of struct sw_set_cpu
@@ -123,11 +126,16 @@ static s64 sw_set_sum(int cpu, size_t at)
 	u32 seq;
 	int i;
 
-	for (i = 0; i < SW_GATE_TRIES; i++) {
+	for (i = 0; i < SW_SET_TRIES; i++) {
 		/* with sw_gate_apply() */
 		seq = smp_load_acquire(&c->gate_seq);
-		if (seq & 1)
+		if (seq & 1) {
+			/* this CPU itself is within the change */
+			if (cpu == raw_smp_processor_id())
+				break;
+			cpu_relax();
 			continue;
+		}
 		v = READ_ONCE(*what);
 		if (READ_ONCE(p->began) && what == sw_set_whose(p, c))
 			v += sw_set_since(READ_ONCE(p->last), sw_clock_ns());
@@ -172,11 +180,16 @@ static s64 __maybe_unused sw_set_count_on(int cpu, unsigned int slot)
 		return p->count[slot];
 	if (cpu == raw_smp_processor_id() && !READ_ONCE(k->shut))
 		return sw_read_cpu(slot);
-	for (i = 0; i < SW_GATE_TRIES; i++) {
+	for (i = 0; i < SW_SET_TRIES; i++) {
 		/* as above */
 		seq = smp_load_acquire(&c->gate_seq);
-		if (seq & 1)
+		if (seq & 1) {
+			/* this CPU itself is within the change */
+			if (cpu == raw_smp_processor_id())
+				break;
+			cpu_relax();
 			continue;
+		}
 		v = sw_last(READ_ONCE(c->counter[slot]));
 		smp_rmb();
 		if (READ_ONCE(c->gate_seq) == seq)

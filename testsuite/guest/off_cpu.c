@@ -115,6 +115,8 @@ static __attribute__((noinline)) void rounds(void)
 	if (pipe(fds))
 		exit(1);
 	child = writer();
+	printf("writer %d\n", child);
+	fflush(stdout);
 	begin = now(CLOCK_MONOTONIC);
 	reads();
 	printf("reads %llu\n", (unsigned long long)now(CLOCK_MONOTONIC) - begin);

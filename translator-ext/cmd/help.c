@@ -120,6 +120,8 @@ static const struct {
 			{ "--timeline", "instead of samples, what each thread and CPU does when" },
 			{ "--keep SECS", "of a timeline only the last seconds, put out by" },
 			{ "--dump PROBE", "when PROBE hits" },
+			{ "--activate WHEN", "begin later: +30s, at @14:30, at each host's next /10s" },
+			{ "--for TIME", "end after that: 500ms, 10s, 5m, 1h" },
 			{ "-o FILE", "the trace, instead of stapwatch.trace" },
 			{ "-v", "show the script" },
 			{ "-h, --help", "print this" },

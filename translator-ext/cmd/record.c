@@ -14,11 +14,12 @@
 
 #include "base/buf.h"
 #include "base/shown.h"
+#include "cmd/record_when.h"
 #include "cmd/words.h"
 #include "event/event.h"
 #include "stap/run.h"
 
-#define USAGE "there are -e EVENT:PERIOD, -g, -a, -C CPUS, -p PID, -t TID, -G CGROUP, --wall, --mark NAME=PROBE, --timeline [--keep SECS --dump PROBE], -o FILE, -v and a COMMAND"
+#define USAGE "there are -e EVENT:PERIOD, -g, -a, -C CPUS, -p PID, -t TID, -G CGROUP, --wall, --mark NAME=PROBE, --timeline [--keep SECS --dump PROBE], --activate WHEN, --for TIME, -o FILE, -v and a COMMAND"
 #define MAX_EVENTS 16
 #define MAX_MARKS 16
 
@@ -35,6 +36,7 @@ struct record {
 	const char *keep;	/* so many seconds of it; NULL: all */
 	const char *dump;	/* until that probe hits */
 	bool wall;
+	struct record_when when;
 	const char *cpus;
 	const char *pid, *tid, *cgroup;
 	const char *file;
@@ -108,7 +110,9 @@ static int take_mark(struct record *r, char *text)
 static int read_options(struct record *r, int argc, char **argv)
 {
 	static const struct option names[] = {
+		{ "activate", required_argument, NULL, 'A' },
 		{ "dump", required_argument, NULL, 'D' },
+		{ "for", required_argument, NULL, 'F' },
 		{ "keep", required_argument, NULL, 'K' },
 		{ "mark", required_argument, NULL, 'M' },
 		{ "timeline", no_argument, NULL, 'T' },
@@ -166,6 +170,16 @@ static int read_options(struct record *r, int argc, char **argv)
 		case 'D':
 			r->dump = optarg;
 			break;
+		case 'A':
+			if (record_when_begins(&r->when, optarg, time(NULL)))
+				rc = say("--activate wants +30s, /10s or @14:30",
+					 optarg);
+			break;
+		case 'F':
+			if (record_when_lasts(&r->when, optarg))
+				rc = say("--for wants a time, as 500ms, 10s, 5m or 1h",
+					 optarg);
+			break;
 		case 'v':
 			r->verbose = true;
 			break;
@@ -184,6 +198,8 @@ static int read_options(struct record *r, int argc, char **argv)
 	if (r->timeline && (r->nr_events || r->wall || r->all || r->cpus || r->pid ||
 			    r->tid || r->cgroup))
 		return fail("--timeline is of all threads on all CPUs, and has no samples; leave out -e, --wall, -a, -C, -p, -t and -G");
+	if (r->timeline && r->when.begins)
+		return fail("--activate is of samples; of a timeline stapwatch report --time takes a part");
 	if (!r->keep != !r->dump)
 		return fail("--keep SECS and --dump PROBE go together: what is kept is put out when the probe hits");
 	if (r->keep && !r->timeline)
@@ -206,6 +222,7 @@ static void write_script(const struct record *r, struct buf *out)
 {
 	size_t i;
 
+	record_when_script(&r->when, out);
 	if (r->timeline) {
 		buf_puts(out, "probe begin { ppa_timeline() }\n");
 		if (r->dump)
@@ -234,7 +251,7 @@ static int run(const struct record *r, char *script)
 {
 	struct script_list list;
 	struct options opts;
-	char *argv[24], *given = NULL;
+	char *argv[24], *given = NULL, *at = NULL, ms[24];
 	int n = 0, status = 1;
 
 	argv[n++] = "stapwatch";
@@ -258,6 +275,12 @@ static int run(const struct record *r, char *script)
 		argv[n++] = "-G";
 		argv[n++] = given;
 	}
+	if (r->when.begins == '@') {
+		snprintf(ms, sizeof(ms), "%" PRIu64, r->when.ms);
+		at = words_of_global("record_at", ms);
+		argv[n++] = "-G";
+		argv[n++] = at;
+	}
 	argv[n++] = "-e";
 	argv[n++] = script;
 	argv[n] = NULL;
@@ -269,6 +292,7 @@ static int run(const struct record *r, char *script)
 		options_free(&opts);
 	}
 	free(given);
+	free(at);
 	return status;
 }
 
