@@ -100,19 +100,22 @@ sw_off_cpu_on_switch(void *data, bool preempt, struct task_struct *prev,
 	if (unlikely(!e))
 		return;
 	now = sw_off_cpu_now();
-	e->sum[SW_WAIT_WAKER] = SW_WAKER_NONE;
-	e->sum[SW_WAIT_READY] = preempt || !prev_state ? now : 0;
-	e->sum[SW_WAIT_LEFT] = now;
+	WRITE_ONCE(e->sum[SW_WAIT_WAKER], SW_WAKER_NONE);
+	WRITE_ONCE(e->sum[SW_WAIT_READY], preempt || !prev_state ? now : 0);
+	/* with sw_off_cpu_on_waking(): what that writes stays */
+	smp_store_release(&e->sum[SW_WAIT_LEFT], now);
 }
 SW_SWITCH_WITHOUT_STATE(sw_off_cpu_on_switch)
 
-/* A thread that waits has its place in the table until it is back, so nobody else's is
- * written to; one that has not left yet, on its CPU, is not told of. */
+/* A thread that waits has its place in the table until it is back, and is not before
+ * its pi_lock is free; one that has not left yet, on its CPU, is not told of. */
 static void sw_off_cpu_on_waking(void *data, struct task_struct *task)
 {
 	struct sw_thread *e = sw_table_find(&sw_off_cpu.table, task);
 
-	if (!e || !READ_ONCE(e->sum[SW_WAIT_LEFT]))
+	/* with sw_off_cpu_on_switch() */
+	if (!e || !smp_load_acquire(&e->sum[SW_WAIT_LEFT]) ||
+	    READ_ONCE(e->task) != task)
 		return;
 	WRITE_ONCE(e->sum[SW_WAIT_WAKER],
 		   in_hardirq() ? SW_WAKER_IRQ :
