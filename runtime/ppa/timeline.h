@@ -302,7 +302,7 @@ static void ppa_timeline_take(void)
 static void ppa_timeline_keep(void)
 {
 	ppa_timeline.dumping = false;
-	/* with smp_load_acquire() in ppa_slice_reserve() */
+	/* with smp_load_acquire() in ppa_slice_no_room() */
 	smp_store_release(&ppa_slices_kept, true);
 }
 
