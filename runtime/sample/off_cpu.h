@@ -27,13 +27,13 @@
 #include "base/clock.h"
 #include "base/hooks.h"
 #include "base/kernel.h"
+#include "base/sched_text.h"
 #include "base/session.h"
 #include "base/suspend.h"
 #include "count/pmu.h"
 #include "count/table.h"
 #include "sample/overflow.h"
 #include "sample/sampler.h"
-#include "sample/sched_text.h"
 #include <linux/kprobes.h>
 #include <linux/sched.h>
 #include <linux/vmalloc.h>

@@ -19,9 +19,9 @@
 #define STAPWATCH_SAMPLE_OVERFLOW_H
 
 #include "base/kernel.h"
+#include "base/sched_text.h"
 #include "base/session.h"
 #include "count/pmu.h"
-#include "sample/sched_text.h"
 #include "sample/stack.h"
 #include "trace/abi.h"
 #include "trace/trace.h"

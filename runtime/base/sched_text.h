@@ -5,8 +5,8 @@
  *   sw_sched_frames()		any context
  *   sw_sched_texts()		sleepable, before the first asks
  */
-#ifndef STAPWATCH_SAMPLE_SCHED_TEXT_H
-#define STAPWATCH_SAMPLE_SCHED_TEXT_H
+#ifndef STAPWATCH_BASE_SCHED_TEXT_H
+#define STAPWATCH_BASE_SCHED_TEXT_H
 
 #include "base/compat.h"
 #include <linux/kallsyms.h>
