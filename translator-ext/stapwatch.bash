@@ -60,7 +60,7 @@ _stapwatch_ppa()
 		;;
 	esac
 	if [[ $cur == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W '-p -a -i -n --sort --by --why --irqs --syscalls --json' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W '-p -a -i -n --sort --by --why --irqs --syscalls --locks --json' -- "$cur")
 		return
 	fi
 	modules=$(compgen -G '/proc/systemtap/*/ppa')

@@ -26,6 +26,7 @@ enum ppa_file {
 	PPA_FILE_SYSTEM,	/* rawsysppa */
 	PPA_FILE_THREADS,	/* rawthreads */
 	PPA_FILE_SYSCALLS,	/* rawsyscalls */
+	PPA_FILE_LOCKS,		/* rawlocks */
 };
 
 struct ppa_header {
@@ -52,8 +53,9 @@ struct ppa_header {
 	/* of rawthreads and rawsyscalls: */
 	uint32_t parts_offset;	/* in a record; 0: it has none */
 	uint32_t nr_parts;
-	/* of rawsyscalls: */
-	uint64_t lost;		/* calls that are in no record */
+	/* of rawsyscalls: calls that are in no record; of rawlocks: waits that are
+	 * in the one of no kind */
+	uint64_t lost;
 };
 
 /* The three flags of ppactl. */
@@ -229,5 +231,58 @@ struct ppa_syscall {
 };
 
 #define PPA_NR_CALL_VALUES 3
+
+/* The kernel's own first.  Those of no kind are all that found no room. */
+enum ppa_lock_kind {
+	PPA_LOCK_LOST,
+	PPA_LOCK_SPIN,
+	PPA_LOCK_RWLOCK_READ,	/* which spin, too */
+	PPA_LOCK_RWLOCK_WRITE,
+	PPA_LOCK_MUTEX,
+	PPA_LOCK_READ,		/* of a semaphore of readers and writers */
+	PPA_LOCK_WRITE,
+	PPA_LOCK_PERCPU_READ,
+	PPA_LOCK_PERCPU_WRITE,
+	PPA_LOCK_RT,
+	PPA_LOCK_FUTEX,
+	PPA_LOCK_FILE,		/* flock(), and fcntl() */
+	PPA_NR_LOCK_KINDS
+};
+
+/* Of the kernel's: what it is of the process that waits. */
+enum ppa_lock_what { PPA_LOCK_IS_OTHER, PPA_LOCK_IS_MMAP, PPA_LOCK_IS_SIGNAL };
+
+enum ppa_lock_value {
+	PPA_LOCK_WAITS,		/* that blocked, and are over */
+	PPA_LOCK_BLOCKED,	/* for so many ticks */
+	PPA_LOCK_LONGEST,
+	PPA_LOCK_SPUN,		/* the same of those that kept a CPU */
+	PPA_LOCK_SPINNING,
+	PPA_LOCK_LONGEST_SPIN,
+	PPA_NR_LOCK_VALUES
+};
+
+#define PPA_LOCK_FRAMES 8
+#define PPA_LOCK_TEXT 64
+
+/*
+ * A record of rawlocks: a lock, where it was wanted, and who had it.  The same may
+ * stand twice.  Times are told apart from counts: one that is added meanwhile may be
+ * in the one only.
+ */
+struct ppa_lock {
+	uint32_t kind;
+	uint32_t what;
+	uint64_t lock;		/* its address; a file's number */
+	uint64_t space;		/* a futex's process; a file's device */
+	uint32_t holder;	/* a thread, when it was wanted; 0: not known */
+	uint32_t nr_frames;
+	char comm[16];		/* of one who waited */
+	uint64_t values[PPA_NR_LOCK_VALUES];
+	uint64_t ip[PPA_LOCK_FRAMES];	/* innermost first; a futex's are the program's */
+	/* as the kernel calls them; none: it has no name for it */
+	char name[PPA_LOCK_TEXT];
+	char places[PPA_LOCK_FRAMES][PPA_LOCK_TEXT];
+};
 
 #endif

@@ -114,22 +114,28 @@ static const u8 ppa_calls[] = {
 #endif
 };
 
-/* What a file of current's is. */
-static u8 ppa_cause_of_file(unsigned long fd)
+/* That of current's file FD, or NULL. */
+static struct inode *ppa_inode_of(unsigned long fd)
 {
 	struct files_struct *files = current->files;
-	struct inode *inode;
 	struct fdtable *fdt;
 	struct file *file;
 
 	if (!files)
-		return PPA_PART_KERNEL;
+		return NULL;
 	fdt = rcu_dereference_raw(files->fdt);
 	if (fd >= fdt->max_fds)
-		return PPA_PART_KERNEL;
+		return NULL;
 	fd = array_index_nospec(fd, fdt->max_fds);
 	file = rcu_dereference_raw(fdt->fd[fd]);
-	inode = file ? READ_ONCE(file->f_inode) : NULL;
+	return file ? READ_ONCE(file->f_inode) : NULL;
+}
+
+/* What a file of current's is. */
+static u8 ppa_cause_of_file(unsigned long fd)
+{
+	struct inode *inode = ppa_inode_of(fd);
+
 	if (!inode)
 		return PPA_PART_KERNEL;
 #ifdef S_ANON_INODE

@@ -58,7 +58,8 @@ static void __maybe_unused ppa_check_callbacks(void)
 	check_trace_callback_type_signal_deliver(ppa_on_signal);
 }
 
-/* Before any is hooked: those that look at what is called, or those that do not. */
+/* Before any is hooked: those that look at what is called, and at locks, or those that
+ * do not. */
 static void ppa_hooks_choose(void)
 {
 	unsigned int i;
@@ -72,6 +73,12 @@ static void ppa_hooks_choose(void)
 		else if (!strcmp(h->name, "sys_exit"))
 			h->callback = ppa.calls ? ppa_on_counted_exit
 						: ppa_on_sys_exit;
+		else if (!strcmp(h->name, "contention_begin"))
+			h->callback = ppa_locks.rows ? ppa_on_lock_begin
+						     : ppa_on_contention_begin;
+		else if (!strcmp(h->name, "contention_end"))
+			h->callback = ppa_locks.rows ? ppa_on_lock_end
+						     : ppa_on_contention_end;
 	}
 }
 

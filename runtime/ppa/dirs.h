@@ -12,6 +12,7 @@
 #define STAPWATCH_PPA_DIRS_H
 
 #include "ppa/proc.h"
+#include "ppa/proc_locks.h"
 #include "ppa/proc_syscalls.h"
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -146,7 +147,9 @@ static int ppa_files_start(struct sw_access access)
 			   NULL) ||
 	    (ppa.calls &&
 	     !ppa_file_make("rawsyscalls", ppa_files.dir, &ppa_syscalls_ops,
-			    NULL))) {
+			    NULL)) ||
+	    (ppa_locks.rows &&
+	     !ppa_file_make("rawlocks", ppa_files.dir, &ppa_locks_ops, NULL))) {
 		_stp_error("stapwatch: cannot make ppa's files in /proc\n");
 		return -ENOMEM;
 	}

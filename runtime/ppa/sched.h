@@ -15,12 +15,13 @@
 
 #include "base/clock.h"
 #include "base/kernel.h"
+#include "base/switched.h"
 #include "ppa/cause.h"
 #include "ppa/charge.h"
 #include "ppa/life.h"
+#include "ppa/locks.h"
 #include "ppa/slice.h"
 #include "ppa/threads.h"
-#include <linux/kprobes.h>
 #include <linux/sched/rt.h>
 
 static __always_inline u64 *ppa_sums(struct ppa_rec *r, u32 at)
@@ -171,6 +172,21 @@ static noinline void ppa_slice_name(struct task_struct *task)
 	ppa_slice_of_thread(SW_SLICE_NAME, task->pid, task->tgid, words);
 }
 
+/* Return: for how long it was woken. */
+static __always_inline u64 ppa_comes_in(struct ppa_rec *in, u8 wait, u64 now)
+{
+	const u8 part = in->part;
+	u64 before, ready;
+
+	if (likely(!in->waits_for))
+		return ppa_life_in(in, wait, now);
+	/* it may have been told meanwhile not to be accounted for */
+	before = ppa_part_is_lock(part) ? in->parts[part] : 0;
+	ready = ppa_life_in(in, wait, now);
+	ppa_lock_in(in, ppa_part_is_lock(part) ? in->parts[part] - before : 0);
+	return ready;
+}
+
 static void
 ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 	      struct task_struct *next, unsigned int prev_state)
@@ -209,6 +225,8 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 		ppa_life_out(out, c->on, ppa_part_of(out, prev, preempt,
 						     c->state, prev_state),
 			     now);
+		if (unlikely(ppa_locks.rows) && ppa_part_is_lock(out->part))
+			ppa_lock_out(out, prev);
 		out->mode = c->state;
 		WRITE_ONCE(out->wait, PPA_WAIT_NONE);
 		if (!prev_state || preempt) {
@@ -249,7 +267,7 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 	if (in) {
 		ppa_rec_change(in);
 		wait = READ_ONCE(in->wait);
-		ready = ppa_life_in(in, wait, now);
+		ready = ppa_comes_in(in, wait, now);
 		if (c->calls)
 			ppa_call_in(c, in, c->on);
 		if (c->on && wait)
@@ -382,39 +400,17 @@ static struct kprobe ppa_kprobes[2];
 
 static void ppa_kprobes_off(void)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(ppa_kprobes); i++) {
-		if (ppa_kprobes[i].addr)
-			unregister_kprobe(&ppa_kprobes[i]);
-		memset(&ppa_kprobes[i], 0, sizeof(ppa_kprobes[i]));
-	}
-}
-
-static int
-ppa_kprobe_on(struct kprobe *p, const char *symbol, kprobe_pre_handler_t at)
-{
-	int rc;
-
-	*p = (struct kprobe) { .symbol_name = symbol, .pre_handler = at };
-	rc = register_kprobe(p);
-	if (rc)
-		memset(p, 0, sizeof(*p));
-	return rc;
+	sw_kprobe_off(&ppa_kprobes[0]);
+	sw_kprobe_off(&ppa_kprobes[1]);
 }
 
 static int ppa_kprobes_on(void)
 {
-	int rc;
+	int rc = sw_switched_on(&ppa_kprobes[1], ppa_at_switched);
 
-	rc = ppa_kprobe_on(&ppa_kprobes[1], "finish_task_switch",
-			   ppa_at_switched);
-	if (rc)
-		rc = ppa_kprobe_on(&ppa_kprobes[1], "finish_task_switch.isra.0",
-				   ppa_at_switched);
 	if (!rc)
-		rc = ppa_kprobe_on(&ppa_kprobes[0], "rcu_note_context_switch",
-				   ppa_at_schedule);
+		rc = sw_kprobe_on(&ppa_kprobes[0], "rcu_note_context_switch",
+				  ppa_at_schedule);
 	if (rc)
 		ppa_kprobes_off();
 	return rc;

@@ -88,6 +88,11 @@ static void ppa_end(void)
 	vfree(ppa.recs);
 	ppa.recs = NULL;
 	ppa_calls_free();
+	n = ppa_locks_lost();
+	if (n)
+		_stp_warn("stapwatch: %ld waits for locks found no room among them; -G ppa_locks=N makes it\n",
+			  n);
+	ppa_locks_free();
 	atomic_set(&ppa.table.refused, 0);
 	atomic_long_set(&ppa.unread, 0);
 	atomic_long_set(&ppa.set_back, 0);
@@ -143,7 +148,7 @@ static void ppa_take_in_all(void)
 	rcu_read_unlock();
 }
 
-static int ppa_begin_all(int max, struct sw_access access)
+static int ppa_begin_all(int max, unsigned int locks, struct sw_access access)
 {
 	static const u64 bounds[PPA_NR_BUCKETS - 1] = {
 		10, 100, 1000, 10000, 100000, 1000000
@@ -165,6 +170,12 @@ static int ppa_begin_all(int max, struct sw_access access)
 		_stp_error("stapwatch: no memory to count system calls by number; leave out -G ppa_syscalls=1\n");
 		return rc;
 	}
+	rc = locks ? ppa_locks_alloc(locks) : 0;
+	if (rc) {
+		_stp_error("stapwatch: no memory for %u locks; try a smaller -G ppa_locks=N\n",
+			   locks);
+		return rc;
+	}
 	rc = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "stapwatch:ppa",
 				       ppa_cpu_prepare, ppa_cpu_dead);
 	if (rc < 0) {
@@ -176,6 +187,8 @@ static int ppa_begin_all(int max, struct sw_access access)
 	sw_suspend_follow(SW_SUSPEND_PPA);
 	ppa_hooks_choose();
 	sw_hooks_find(ppa_hooks, ARRAY_SIZE(ppa_hooks));
+	if (locks && !ppa_has_hook("contention_begin"))
+		_stp_warn("stapwatch: this kernel does not tell of its own locks; ppa_locks has those of programs and files\n");
 	rc = ppa_hooks_set(ppa.flags & PPA_ON);
 	if (rc)
 		return rc;
@@ -191,13 +204,14 @@ static int ppa_begin_all(int max, struct sw_access access)
  * @scale: CPUs to an array, as it is kept; 0: as few as 32 arrays allow
  * @flags: PPA_ON, ...
  * @calls: whether they are counted by number
+ * @locks: how many are told apart; 0: none
  * @access: who may read the files
  * @guru: programs may be changed
  *
  * Context: sleepable; see contexts.h.
  * Return: 0, or an errno after a message; ppa_end() is called in any case.
  */
-static int ppa_start(s64 threads, s64 scale, s64 flags, s64 calls,
+static int ppa_start(s64 threads, s64 scale, s64 flags, s64 calls, s64 locks,
 		     struct sw_access access, bool guru)
 {
 	int rc;
@@ -226,6 +240,11 @@ static int ppa_start(s64 threads, s64 scale, s64 flags, s64 calls,
 			   calls);
 		return -EINVAL;
 	}
+	if (locks < 0 || locks > 1 << 20) {
+		_stp_error("stapwatch: ppa_locks=%lld: it must be from 0, for none, to %d\n",
+			   locks, 1 << 20);
+		return -EINVAL;
+	}
 	ppa.calls = calls;
 	ppa.guru = guru;
 	ppa.hz = sw_tsc_hz();
@@ -240,7 +259,7 @@ static int ppa_start(s64 threads, s64 scale, s64 flags, s64 calls,
 	ppa.scale = nr_cpu_ids;
 	ppa.flags = flags;
 	mutex_lock(&ppa.lock);
-	rc = ppa_begin_all(threads, access);
+	rc = ppa_begin_all(threads, locks, access);
 	ppa.started = !rc;
 	mutex_unlock(&ppa.lock);
 	return rc;

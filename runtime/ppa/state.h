@@ -22,12 +22,14 @@
  *   slice.h	what a timeline is told of switches
  *   threads.h	threads' records: they come, go, and are found
  *   cause.h	what a thread that blocks waits for
+ *   locks.h	... for which lock, where that is asked for
  *   sched.h	switches, wake-ups, and what the scheduler does with a thread
  *   read.h	what a CPU and a thread stand at
  *   expire.h	timers that expire by precise time
  *   control.h	what is accounted for, for whom
  *   proc.h	what the files say
  *   proc_syscalls.h	... of system calls
+ *   proc_locks.h	... of locks
  *   dirs.h	their directories, which come and go with threads
  *   session.h	from module init to module exit
  *   timeline.h	slices and what threads stand at, into the trace
@@ -128,6 +130,8 @@ struct ppa_rec {
 	u64 at;				/* ... and until when, but for PART */
 	u8 part;			/* what it goes to since */
 	const void *lock;		/* that it waits for */
+	u32 lock_row;			/* of that; see locks.h */
+	u32 waits_for;			/* one more than the row of its wait; 0: none */
 	u32 waker;			/* of its last wake-up, as slices have it */
 	u64 call;			/* that it is within; see syscalls.h */
 	u64 called;			/* since when */

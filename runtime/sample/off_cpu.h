@@ -30,11 +30,11 @@
 #include "base/sched_text.h"
 #include "base/session.h"
 #include "base/suspend.h"
+#include "base/switched.h"
 #include "count/pmu.h"
 #include "count/table.h"
 #include "sample/overflow.h"
 #include "sample/sampler.h"
-#include <linux/kprobes.h>
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
 
@@ -268,28 +268,6 @@ static void __maybe_unused sw_off_cpu_check_callbacks(void)
 	check_trace_callback_type_sched_waking(sw_off_cpu_on_waking);
 }
 
-/* Where no tracepoint tells of a switch's end.  Its function may be a copy that the
- * compiler has made, with a name of its own. */
-static int sw_off_cpu_kprobe(void)
-{
-	static const char *const symbols[] = {
-		"finish_task_switch", "finish_task_switch.isra.0",
-	};
-	unsigned int i;
-	int rc = -ENOENT;
-
-	for (i = 0; i < ARRAY_SIZE(symbols) && rc; i++) {
-		sw_off_cpu.kprobe = (struct kprobe) {
-			.symbol_name = symbols[i],
-			.pre_handler = sw_off_cpu_at_switched,
-		};
-		rc = register_kprobe(&sw_off_cpu.kprobe);
-	}
-	if (rc)
-		sw_off_cpu.kprobe.pre_handler = NULL;
-	return rc;
-}
-
 static int sw_off_cpu_hook(void)
 {
 	int rc;
@@ -300,7 +278,8 @@ static int sw_off_cpu_hook(void)
 	WRITE_ONCE(sw_off_cpu.begun, sw_off_cpu_now());
 	if (!rc)
 		rc = sw_off_cpu_hooks[1].tp ? sw_hook_on(&sw_off_cpu_hooks[1])
-					    : sw_off_cpu_kprobe();
+					    : sw_switched_on(&sw_off_cpu.kprobe,
+							     sw_off_cpu_at_switched);
 	if (!rc && sw_off_cpu.wakers)
 		rc = sw_hook_on(&sw_off_cpu_hooks[2]);
 	if (rc)
@@ -311,9 +290,7 @@ static int sw_off_cpu_hook(void)
 
 static void sw_off_cpu_unhook(void)
 {
-	if (sw_off_cpu.kprobe.pre_handler)
-		unregister_kprobe(&sw_off_cpu.kprobe);
-	memset(&sw_off_cpu.kprobe, 0, sizeof(sw_off_cpu.kprobe));
+	sw_kprobe_off(&sw_off_cpu.kprobe);
 	sw_hooks_off(sw_off_cpu_hooks, ARRAY_SIZE(sw_off_cpu_hooks));
 }
 

@@ -63,6 +63,7 @@ static const struct {
 			{ "--by KEY", "a row for each thread, process, cgroup or cpu" },
 			{ "--irqs", "interrupts and softirqs of each CPU, by kind" },
 			{ "--syscalls", "system calls of all threads, by number" },
+			{ "--locks", "locks: how long who waited for whom, and where" },
 			{ "--why", "what threads waited for, and what took their time" },
 			{ "--json", "print each interval as a JSON object" },
 			{ "-h, --help", "print this" },

@@ -24,6 +24,7 @@
 #include "cmd/ppa_interval.h"
 #include "cmd/ppa_irqs.h"
 #include "cmd/ppa_json.h"
+#include "cmd/ppa_locks.h"
 #include "cmd/ppa_session.h"
 #include "cmd/ppa_syscalls.h"
 #include "cmd/ppa_table.h"
@@ -57,7 +58,7 @@ struct ppa {
 	enum ppa_by by;
 	bool why;
 	bool irqs;
-	bool syscalls;
+	enum ppa_extra extra;
 	bool json;
 
 	char *dir;
@@ -88,9 +89,14 @@ static int write_out(struct ppa *p)
 static int take(struct ppa *p)
 {
 	struct buf why = { 0 };
-	bool ok = p->syscalls ?
-			  ppa_snapshot_syscalls(p->dir, &p->in.now, &why) :
-			  ppa_snapshot_read(p->dir, &p->in.now, &why);
+	bool ok;
+
+	if (p->extra == PPA_EXTRA_SYSCALLS)
+		ok = ppa_snapshot_syscalls(p->dir, &p->in.now, &why);
+	else if (p->extra == PPA_EXTRA_LOCKS)
+		ok = ppa_snapshot_locks(p->dir, &p->in.now, &why);
+	else
+		ok = ppa_snapshot_read(p->dir, &p->in.now, &why);
 
 	/* a session of our own ends by the same Ctrl-C */
 	if (!ok && !stopped)
@@ -125,6 +131,16 @@ static void put_syscalls(struct ppa *p, bool first)
 	ppa_syscalls_table(&p->in, &p->out);
 }
 
+static void put_locks(struct ppa *p, bool first)
+{
+	if (p->json) {
+		ppa_locks_json(&p->in, &p->out);
+		return;
+	}
+	put_apart(p, first);
+	ppa_locks_table(&p->in, &p->out);
+}
+
 static void put(struct ppa *p, bool first)
 {
 	const bool why = p->why || p->by == PPA_PROCESSES ||
@@ -134,8 +150,12 @@ static void put(struct ppa *p, bool first)
 		put_irqs(p, first);
 		return;
 	}
-	if (p->syscalls) {
+	if (p->extra == PPA_EXTRA_SYSCALLS) {
 		put_syscalls(p, first);
+		return;
+	}
+	if (p->extra == PPA_EXTRA_LOCKS) {
+		put_locks(p, first);
 		return;
 	}
 	if (p->json) {
@@ -193,7 +213,7 @@ static int run(struct ppa *p)
 
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
-	p->dir = ppa_session_begin(p->named, p->syscalls, &stopped);
+	p->dir = ppa_session_begin(p->named, p->extra, &stopped);
 	if (!p->dir)
 		return stopped ? 0 : 1;
 	p->terminal = !p->json && isatty(STDOUT_FILENO);
@@ -210,7 +230,7 @@ static int run(struct ppa *p)
 
 /* ---- the command */
 
-#define USAGE "there are [-p] PID or -a, -i SECS, -n COUNT, --sort cpu|system|syscalls|latency|switches, --by thread|process|cgroup|cpu, --why, --irqs, --syscalls and --json"
+#define USAGE "there are [-p] PID or -a, -i SECS, -n COUNT, --sort cpu|system|syscalls|latency|switches, --by thread|process|cgroup|cpu, --why, --irqs, --syscalls, --locks and --json"
 
 static int say(const char *what, const char *value)
 {
@@ -271,6 +291,20 @@ static int take_by(struct ppa *p, const char *s)
 	return say("--by does not know", s);
 }
 
+static const char *const extra_names[] = {
+	[PPA_EXTRA_SYSCALLS] = "--syscalls",
+	[PPA_EXTRA_LOCKS] = "--locks",
+};
+
+static int take_extra(struct ppa *p, enum ppa_extra extra)
+{
+	if (p->extra && p->extra != extra)
+		return say("--syscalls and --locks exclude each other",
+			   extra_names[extra]);
+	p->extra = extra;
+	return 0;
+}
+
 static int read_options(struct ppa *p, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -279,6 +313,7 @@ static int read_options(struct ppa *p, int argc, char **argv)
 		{ "why", no_argument, NULL, 'w' },
 		{ "irqs", no_argument, NULL, 'q' },
 		{ "syscalls", no_argument, NULL, 'c' },
+		{ "locks", no_argument, NULL, 'l' },
 		{ "json", no_argument, NULL, 'j' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -308,7 +343,9 @@ static int read_options(struct ppa *p, int argc, char **argv)
 		else if (c == 'q')
 			p->irqs = true;
 		else if (c == 'c')
-			p->syscalls = true;
+			rc = take_extra(p, PPA_EXTRA_SYSCALLS);
+		else if (c == 'l')
+			rc = take_extra(p, PPA_EXTRA_LOCKS);
 		else if (c == 'j')
 			p->json = true;
 		else
@@ -331,10 +368,9 @@ static int read_options(struct ppa *p, int argc, char **argv)
 	if (p->irqs && (p->by != PPA_THREADS || p->why || p->pid))
 		return say("--irqs is of CPUs; it excludes --by, --why and -p",
 			   "--irqs");
-	if (p->syscalls && (p->by != PPA_THREADS || p->why || p->pid ||
-			    p->irqs))
-		return say("--syscalls is of all threads; it excludes --by, --why, --irqs and -p",
-			   "--syscalls");
+	if (p->extra && (p->by != PPA_THREADS || p->why || p->pid || p->irqs))
+		return say("--syscalls and --locks are of all threads; they exclude --by, --why, --irqs and -p",
+			   extra_names[p->extra]);
 	if (p->by == PPA_CGROUPS && p->pid)
 		return say("--by cgroup excludes -p", "cgroup");
 	if (argc - optind > 1)

@@ -231,6 +231,97 @@ bool ppa_parse_syscalls(const char *data, size_t len, struct ppa_snapshot *s,
 	return true;
 }
 
+/* ---- locks */
+
+static int compare(uint64_t x, uint64_t y)
+{
+	return (x > y) - (x < y);
+}
+
+static int by_its_lock(const struct ppa_lock *x, const struct ppa_lock *y)
+{
+	return compare(x->kind, y->kind) ?: compare(x->space, y->space) ?:
+	       compare(x->lock, y->lock) ?: compare(x->what, y->what);
+}
+
+int ppa_by_lock(const void *a, const void *b)
+{
+	const struct ppa_lock *x = a, *y = b;
+	uint32_t i;
+	int rc;
+
+	rc = by_its_lock(x, y) ?: compare(x->holder, y->holder) ?:
+	     compare(x->nr_frames, y->nr_frames);
+	for (i = 0; !rc && i < x->nr_frames; i++)
+		rc = compare(x->ip[i], y->ip[i]);
+	return rc;
+}
+
+bool ppa_same_lock(const struct ppa_lock *a, const struct ppa_lock *b)
+{
+	return !by_its_lock(a, b);
+}
+
+/* What stands twice becomes one. */
+static void merge_locks(struct ppa_snapshot *s)
+{
+	size_t i, n = 0;
+	uint32_t k;
+
+	qsort(s->locks, s->nr_locks, sizeof(*s->locks), ppa_by_lock);
+	for (i = 0; i < s->nr_locks; i++) {
+		struct ppa_lock *l = &s->locks[i], *last = &s->locks[n - !!n];
+
+		if (!n || ppa_by_lock(last, l)) {
+			s->locks[n++] = *l;
+			continue;
+		}
+		for (k = 0; k < PPA_NR_LOCK_VALUES; k++) {
+			if (k != PPA_LOCK_LONGEST && k != PPA_LOCK_LONGEST_SPIN)
+				last->values[k] += l->values[k];
+			else if (l->values[k] > last->values[k])
+				last->values[k] = l->values[k];
+		}
+	}
+	s->nr_locks = n;
+}
+
+static void end_texts(struct ppa_lock *l)
+{
+	uint32_t i;
+
+	if (l->nr_frames > PPA_LOCK_FRAMES)
+		l->nr_frames = PPA_LOCK_FRAMES;
+	l->name[sizeof(l->name) - 1] = '\0';
+	for (i = 0; i < PPA_LOCK_FRAMES; i++)
+		l->places[i][sizeof(l->places[i]) - 1] = '\0';
+}
+
+bool ppa_parse_locks(const char *data, size_t len, struct ppa_snapshot *s,
+		     struct buf *why)
+{
+	struct ppa_header h;
+	size_t i;
+
+	if (!check_header(data, len, PPA_FILE_LOCKS, sizeof(*s->locks),
+			  PPA_NR_LOCK_VALUES, &h, why))
+		return false;
+	if ((len - h.offset) % h.stride) {
+		buf_puts(why, "it ends within a lock");
+		return false;
+	}
+	s->hz = h.tick_hz;
+	s->now = h.now;
+	s->nr_locks = (len - h.offset) / h.stride;
+	s->locks = copy_records(data, &h, s->nr_locks, sizeof(*s->locks));
+	for (i = 0; i < s->nr_locks; i++)
+		end_texts(&s->locks[i]);
+	merge_locks(s);
+	return true;
+}
+
+/* ---- files */
+
 static bool read_all(const char *path, struct buf *data)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -277,14 +368,17 @@ read_file(const char *dir, const char *name, struct ppa_snapshot *s,
 	return ok;
 }
 
-char *ppa_files_any(bool syscalls)
+char *ppa_files_any(enum ppa_extra extra)
 {
+	static const char *const files[] = {
+		[PPA_NO_EXTRA] = "/proc/systemtap/*/ppa/rawthreads",
+		[PPA_EXTRA_SYSCALLS] = "/proc/systemtap/*/ppa/rawsyscalls",
+		[PPA_EXTRA_LOCKS] = "/proc/systemtap/*/ppa/rawlocks",
+	};
 	char *dir = NULL;
 	glob_t found;
 
-	if (glob(syscalls ? "/proc/systemtap/*/ppa/rawsyscalls"
-			  : "/proc/systemtap/*/ppa/rawthreads",
-		 0, NULL, &found))
+	if (glob(files[extra], 0, NULL, &found))
 		return NULL;
 	dir = xstrdup(found.gl_pathv[0]);
 	*strrchr(dir, '/') = '\0';
@@ -313,11 +407,23 @@ bool ppa_snapshot_syscalls(const char *dir, struct ppa_snapshot *s,
 	return false;
 }
 
+bool ppa_snapshot_locks(const char *dir, struct ppa_snapshot *s,
+			struct buf *why)
+{
+	*s = (struct ppa_snapshot) { 0 };
+	if (read_file(dir, "rawlocks", s, ppa_parse_locks, why) &&
+	    read_file(dir, "rawthreads", s, ppa_parse_threads, why))
+		return true;
+	ppa_snapshot_free(s);
+	return false;
+}
+
 void ppa_snapshot_free(struct ppa_snapshot *s)
 {
 	free(s->cpus);
 	free(s->threads);
 	free(s->calls);
+	free(s->locks);
 	*s = (struct ppa_snapshot) { 0 };
 }
 

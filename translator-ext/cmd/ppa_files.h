@@ -27,7 +27,12 @@ struct ppa_snapshot {
 	struct ppa_syscall *calls;	/* in the order of their numbers */
 	size_t nr_calls;
 	uint64_t calls_lost;
+	struct ppa_lock *locks;	/* in the order of ppa_by_lock(), each once */
+	size_t nr_locks;
 };
+
+/* What not every session has a file of. */
+enum ppa_extra { PPA_NO_EXTRA, PPA_EXTRA_SYSCALLS, PPA_EXTRA_LOCKS };
 
 /** ppa_parse_system - what a rawsysppa is; false after what is wrong in WHY */
 bool ppa_parse_system(const char *data, size_t len, struct ppa_snapshot *s,
@@ -39,9 +44,9 @@ bool ppa_parse_threads(const char *data, size_t len, struct ppa_snapshot *s,
 
 /**
  * ppa_files_any - the directory of any module that has them, to be freed; or NULL
- * @syscalls: rawsyscalls among them
+ * @extra: its file among them
  */
-char *ppa_files_any(bool syscalls);
+char *ppa_files_any(enum ppa_extra extra);
 
 /** ppa_parse_syscalls - what a rawsyscalls is; the same */
 bool ppa_parse_syscalls(const char *data, size_t len, struct ppa_snapshot *s,
@@ -50,6 +55,24 @@ bool ppa_parse_syscalls(const char *data, size_t len, struct ppa_snapshot *s,
 /** ppa_snapshot_syscalls - the file of system calls; as ppa_snapshot_read() */
 bool ppa_snapshot_syscalls(const char *dir, struct ppa_snapshot *s,
 			   struct buf *why);
+
+/** ppa_parse_locks - what a rawlocks is; the same */
+bool ppa_parse_locks(const char *data, size_t len, struct ppa_snapshot *s,
+		     struct buf *why);
+
+/** ppa_snapshot_locks - that file, and the threads' names; as ppa_snapshot_read() */
+bool ppa_snapshot_locks(const char *dir, struct ppa_snapshot *s,
+			struct buf *why);
+
+/**
+ * ppa_by_lock - compare two records of locks, for qsort() and bsearch()
+ *
+ * Those of one lock stand together.
+ */
+int ppa_by_lock(const void *a, const void *b);
+
+/** ppa_same_lock - whether two are of one lock */
+bool ppa_same_lock(const struct ppa_lock *a, const struct ppa_lock *b);
 
 /**
  * ppa_snapshot_read - both files of a directory

@@ -15,7 +15,6 @@
 
 #include "base/buf.h"
 #include "base/shown.h"
-#include "cmd/ppa_files.h"
 #include "stap/find.h"
 #include "stap/status.h"
 #include "stap/tapsets.h"
@@ -32,8 +31,12 @@ static char *dir_of(const char *module)
 	return buf_take(&path);
 }
 
-static void become_stap(char *path, const char *module, bool syscalls)
+static void become_stap(char *path, const char *module, enum ppa_extra extra)
 {
+	static const char *const options[] = {
+		[PPA_EXTRA_SYSCALLS] = "ppa_syscalls=1",
+		[PPA_EXTRA_LOCKS] = "ppa_locks=8192",
+	};
 	const char *tapsets = tapsets_option();
 	char *argv[16];
 	int n = 0;
@@ -47,9 +50,9 @@ static void become_stap(char *path, const char *module, bool syscalls)
 	}
 	argv[n++] = "-m";
 	argv[n++] = (char *)module;
-	if (syscalls) {
+	if (extra) {
 		argv[n++] = "-G";
-		argv[n++] = "ppa_syscalls=1";
+		argv[n++] = (char *)options[extra];
 	}
 	argv[n++] = "-e";
 	argv[n++] = "probe begin { if (ppa_cpu_elapsed_us(0) < -1) exit() }";
@@ -82,7 +85,8 @@ static bool wait_for(const char *dir, const volatile sig_atomic_t *stopped)
 	return there;
 }
 
-static char *start_own(bool syscalls, const volatile sig_atomic_t *stopped)
+static char *
+start_own(enum ppa_extra extra, const volatile sig_atomic_t *stopped)
 {
 	struct sigaction plain = { .sa_handler = SIG_DFL };
 	char *path = find_our_stap(), *dir;
@@ -97,7 +101,7 @@ static char *start_own(bool syscalls, const volatile sig_atomic_t *stopped)
 	fflush(NULL);
 	child = fork();
 	if (!child)
-		become_stap(path, module, syscalls);
+		become_stap(path, module, extra);
 	free(path);
 	if (child > 0 && wait_for(dir, stopped))
 		return dir;
@@ -108,15 +112,15 @@ static char *start_own(bool syscalls, const volatile sig_atomic_t *stopped)
 	return NULL;
 }
 
-char *ppa_session_begin(const char *named, bool syscalls,
+char *ppa_session_begin(const char *named, enum ppa_extra extra,
 			const volatile sig_atomic_t *stopped)
 {
 	char *dir;
 
 	if (named)
 		return strchr(named, '/') ? xstrdup(named) : dir_of(named);
-	dir = ppa_files_any(syscalls);
-	return dir ? dir : start_own(syscalls, stopped);
+	dir = ppa_files_any(extra);
+	return dir ? dir : start_own(extra, stopped);
 }
 
 void ppa_session_end(void)

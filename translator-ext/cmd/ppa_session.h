@@ -7,17 +7,18 @@
 #define STAPWATCH_PPA_SESSION_H
 
 #include <signal.h>
-#include <stdbool.h>
+
+#include "cmd/ppa_files.h"
 
 /**
  * ppa_session_begin - find or start one
  * @named: a module, or a directory with the files; NULL: any
- * @syscalls: one that counts system calls by number
+ * @extra: one that has its file
  * @stopped: the user wants no more of it
  *
  * Return: the directory, to be freed; NULL if it was stopped, or after a message
  */
-char *ppa_session_begin(const char *named, bool syscalls,
+char *ppa_session_begin(const char *named, enum ppa_extra extra,
 			const volatile sig_atomic_t *stopped);
 
 /** ppa_session_end - end it, if it is our own */

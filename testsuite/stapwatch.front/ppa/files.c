@@ -55,7 +55,7 @@ static void put(const char *name, const void *header, const void *data,
 	    write(fd, data, len) != (ssize_t)len)
 		err(1, "write");
 	/* of one file alone: the next look's shall not stand behind it */
-	if (!strcmp(name, "rawsyscalls"))
+	if (!strcmp(name, "rawsyscalls") || !strcmp(name, "rawlocks"))
 		turn(name, "next");
 	close(fd);
 }
@@ -271,6 +271,72 @@ static void syscalls_file(int look)
 	put("rawsyscalls", &h, c, len);
 }
 
+/* Of a later version: a word more than is known. */
+struct waited {
+	struct ppa_lock lock;
+	uint64_t later;
+};
+
+static struct waited waited(uint32_t kind, uint64_t lock, uint64_t space,
+			    uint32_t holder, const char *name, const char *place)
+{
+	struct waited w = { .lock = {
+		.kind = kind, .lock = lock, .space = space, .holder = holder,
+		.nr_frames = 2, .comm = "wants\033[31m", .ip = { 0x1234, 0x5678 },
+	} };
+
+	strcpy(w.lock.name, name);
+	strcpy(w.lock.places[0], place);
+	return w;
+}
+
+/* Locks: one of two holders, one of which stands twice, one of a process, one that
+ * spins, a file, what found no room, and one that nobody waited for. */
+static void locks_file(int look)
+{
+	struct ppa_header h = header(PPA_FILE_LOCKS, look);
+	struct waited w[] = {
+		waited(PPA_LOCK_LOST, 0, 0, 0, "", ""),
+		waited(PPA_LOCK_MUTEX, 0xffff0010, 0, 30, "big [mod]", "lock_big"),
+		waited(PPA_LOCK_SPIN, 0xffff0020, 0, 0, "small", "lock_small"),
+		waited(PPA_LOCK_MUTEX, 0xffff0010, 0, 4711, "big [mod]", "lock_big"),
+		waited(PPA_LOCK_FUTEX, 0x7f10, 30, 31, "", ""),
+		waited(PPA_LOCK_MUTEX, 0xffff0010, 0, 30, "big [mod]", "lock_big"),
+		waited(PPA_LOCK_READ, 0xffff0030, 30, 0, "", "fault"),
+		waited(PPA_LOCK_FILE, 432, 0x800103, 0, "", ""),
+		waited(PPA_LOCK_WRITE, 0xffff0040, 0, 0, "calm", "never"),
+		waited(99, 0xffff0050, 0, 0, "", ""),
+	};
+	static const uint64_t more[][PPA_NR_LOCK_VALUES] = {
+		{ 1, 2 * MS, 2 * MS },
+		{ 4, 400 * MS, 200 * MS, 3, 3 * MS, 2 * MS },
+		{ 0, 0, 0, 1000, 50 * MS, MS / 2 },
+		{ 1, 100 * MS, 100 * MS },
+		{ 2, 300 * MS + 1, 250 * MS },
+		{ 1, 100 * MS, 100 * MS },
+		{ 5, 5 * MS, 1 * MS },
+		{ 1, 20 * MS, 20 * MS },
+		{ 0 },
+		{ 1, 1 * MS, 1 * MS },
+	};
+	const size_t nr = sizeof(w) / sizeof(*w);
+	size_t i, k;
+
+	for (i = 0; i < nr; i++)
+		for (k = 0; k < PPA_NR_LOCK_VALUES; k++)
+			w[i].lock.values[k] = 7 * MS + look * more[i][k];
+	w[6].lock.what = PPA_LOCK_IS_MMAP;
+	h.stride = sizeof(w[0]);
+	h.nr_values = PPA_NR_LOCK_VALUES;
+	if (look && !strcmp(fault, "locks_short"))
+		h.stride += 8;
+	else if (look && !strcmp(fault, "locks_stride"))
+		h.stride = 64;
+	else if (look && !strcmp(fault, "locks_values"))
+		h.nr_values--;
+	put("rawlocks", &h, w, sizeof(w));
+}
+
 static bool of_lives(void)
 {
 	return !strcmp(fault, "lives") || !strcmp(fault, "later") ||
@@ -348,13 +414,17 @@ int main(int argc, char **argv)
 	pipe_at("rawsysppa");
 	pipe_at("next");
 	pipe_at("rawsyscalls");
+	pipe_at("rawlocks");
 	pipe_at("rawthreads");
 	for (look = 0; look < 2; look++) {
 		if (!strncmp(fault, "calls", 5)) {
 			syscalls_file(look);
 			continue;
 		}
-		system_file(look);
+		if (!strncmp(fault, "locks", 5))
+			locks_file(look);
+		else
+			system_file(look);
 		if (of_lives())
 			lives_file(look);
 		else

@@ -19,6 +19,7 @@
 #include "cmd/ppa_cgroup.h"
 #include "cmd/ppa_irqs.h"
 #include "cmd/ppa_json.h"
+#include "cmd/ppa_locks.h"
 #include "cmd/ppa_syscalls.h"
 #include "cmd/ppa_table.h"
 #include "cmd/ppa_why.h"
@@ -37,9 +38,10 @@ const char *const mutate_words[] = {
 #define CPUS 2
 #define THREADS 6
 #define CALLS 4
-#define FILES 3
+#define LOCKS 4
+#define FILES 4
 
-/* Two looks at three files. */
+/* Two looks at the files. */
 struct look {
 	struct {
 		struct ppa_header h;
@@ -53,6 +55,10 @@ struct look {
 		struct ppa_header h;
 		struct ppa_syscall c[CALLS];
 	} calls;
+	struct {
+		struct ppa_header h;
+		struct ppa_lock l[LOCKS];
+	} locks;
 	size_t len[FILES];
 };
 
@@ -112,20 +118,38 @@ static void sound(struct look *l, int nr)
 		l->calls.c[i].buckets[i * 40] = nr * 3;
 		l->calls.c[i].parts[i] = h.now;
 	}
+	l->locks.h = h;
+	l->locks.h.file = PPA_FILE_LOCKS;
+	l->locks.h.stride = sizeof(l->locks.l[0]);
+	l->locks.h.nr_values = PPA_NR_LOCK_VALUES;
+	for (i = 0; i < LOCKS; i++) {
+		struct ppa_lock *lock = &l->locks.l[i];
+
+		lock->kind = i * 4;
+		lock->lock = lock->space = i / 2;
+		lock->holder = 10 + i;
+		lock->nr_frames = i * 3;
+		lock->values[PPA_LOCK_WAITS] = nr;
+		lock->values[PPA_LOCK_BLOCKED] = h.now;
+		memcpy(lock->name, "name", 5);
+		memset(lock->places, 'x', sizeof(lock->places));
+	}
 	l->len[0] = sizeof(l->system);
 	l->len[1] = sizeof(l->threads);
 	l->len[2] = sizeof(l->calls);
+	l->len[3] = sizeof(l->locks);
 }
 
 static char *file_at(struct look *l, size_t i)
 {
 	return !i ? (char *)&l->system :
-	       i == 1 ? (char *)&l->threads : (char *)&l->calls;
+	       i == 1 ? (char *)&l->threads :
+	       i == 2 ? (char *)&l->calls : (char *)&l->locks;
 }
 
 static void spoil(struct look *l, const uint8_t *fault)
 {
-	const size_t whole = l->len[0] + l->len[1] + l->len[2];
+	const size_t whole = l->len[0] + l->len[1] + l->len[2] + l->len[3];
 	size_t at = (fault[0] | fault[1] << 8) * 4UL + fault[3] % 4, i = 0, rest;
 	char *file;
 
@@ -172,7 +196,8 @@ static bool read_look(struct look *l, struct ppa_snapshot *s)
 		file[i] = exact(file_at(l, i), l->len[i]);
 	ok = ppa_parse_system(file[0], l->len[0], s, &why) &&
 	     ppa_parse_threads(file[1], l->len[1], s, &why) &&
-	     ppa_parse_syscalls(file[2], l->len[2], s, &why);
+	     ppa_parse_syscalls(file[2], l->len[2], s, &why) &&
+	     ppa_parse_locks(file[3], l->len[3], s, &why);
 	ensure(ok == !why.len);
 	for (i = 0; i < FILES; i++)
 		free(file[i]);
@@ -212,6 +237,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ppa_irqs_json(&p, &out);
 		ppa_syscalls_table(&p, &out);
 		ppa_syscalls_json(&p, &out);
+		ppa_locks_table(&p, &out);
+		ppa_locks_json(&p, &out);
 		is_text(&out);
 		out.len = 0;
 		ppa_json(&p, size % (PPA_CPUS + 1), size % 5 ? 0 : 10, &out);

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Locks: how often and how long threads waited for each, where, and who held it.
+ *
+ * A row is of one lock, the stack that wanted it, and its holder.  What a thread is
+ * blocked is charged to the row by the same reading of the counter as to the thread's
+ * parts `lock' and `futex': all rows sum to those of all threads, to the tick, but for
+ * waits that are not over.  Beside that stands for how long CPUs were spinning.
+ *
+ * A row is claimed by one cmpxchg and never given back; who comes upon one that is
+ * just being filled takes another, so that nothing waits and a key may stand twice.
+ * Where there is no room, the first row has it.
+ *
+ * Who may run what, against whom:
+ *
+ *   ppa_on_lock_begin(), _end()	any context, NMI included
+ *   ppa_lock_out(), _in()	a switch
+ *   ppa_locks_alloc(), _free()	sleepable, when nobody looks
+ */
+#ifndef STAPWATCH_PPA_LOCKS_H
+#define STAPWATCH_PPA_LOCKS_H
+
+#include "base/clock.h"
+#include "base/kernel.h"
+#include "base/sched_text.h"
+#include "ppa/cause.h"
+#include <linux/futex.h>
+#include <linux/kdev_t.h>
+#include <linux/mutex.h>
+#include <linux/pid_namespace.h>
+#include <linux/preempt.h>
+#include <linux/rwsem.h>
+#include <linux/stacktrace.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+/* Places that are looked at. */
+#define PPA_LOCK_WINDOW 32
+
+/* Frames that are looked through for where a lock's own end. */
+#define PPA_LOCK_DEPTH (SW_BEFORE_SCHED + 8 + PPA_LOCK_FRAMES)
+
+struct ppa_lock_key {
+	u64 lock;
+	u64 space;		/* what the address is of: see abi.h */
+	u32 kind;
+	u32 what;
+	u32 holder;
+	u32 nr;			/* of frames */
+	u64 ip[PPA_LOCK_FRAMES];
+};
+
+struct ppa_lock_row {
+	u32 state;		/* 0: free; the key's hash, and a bit: it is filled */
+	char comm[TASK_COMM_LEN];	/* of who came first */
+	struct ppa_lock_key key;
+	atomic64_t counts[PPA_NR_LOCK_VALUES];
+};
+
+#define PPA_LOCK_FILLED 1
+#define PPA_LOCK_CLAIMED 2
+
+/* Who spins on a CPU does so until it has the lock; what comes in between may, too. */
+struct ppa_spin {
+	const void *lock;
+	u32 row;
+	u64 since;
+};
+
+struct ppa_spins {
+	struct ppa_spin in[4];	/* threads, softirqs, interrupts, NMIs */
+};
+
+static DEFINE_PER_CPU(struct ppa_spins, ppa_spins);
+
+static struct {
+	struct ppa_lock_row *rows;	/* NULL: they are not told apart */
+	u32 mask;
+	struct sw_text text;		/* of locks that spin */
+} ppa_locks;
+
+/* ---- rows */
+
+static u32 ppa_lock_hash(const struct ppa_lock_key *key)
+{
+	const u64 *words = (const u64 *)key;
+	u64 hash = 0;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(*key) / sizeof(u64); i++)
+		hash = (hash ^ words[i] ^ hash >> 32) * 0x9e3779b97f4a7c15ULL;
+	return hash >> 32;
+}
+
+static void ppa_lock_fill(struct ppa_lock_row *row,
+			  const struct ppa_lock_key *key)
+{
+	row->key = *key;
+	memcpy(row->comm, current->comm, sizeof(row->comm));
+}
+
+/* The row of a key; 0 where there is no room. */
+static u32 ppa_lock_row(const struct ppa_lock_key *key)
+{
+	const u32 hash = ppa_lock_hash(key), filled = hash | PPA_LOCK_FILLED | PPA_LOCK_CLAIMED;
+	struct ppa_lock_row *row;
+	unsigned int i;
+	u32 at, state;
+
+	for (i = 0; i < PPA_LOCK_WINDOW; i++) {
+		/* the first is not among them */
+		at = 1 + ((hash + i) & ppa_locks.mask);
+		row = &ppa_locks.rows[at];
+		/* with smp_store_release() below */
+		state = smp_load_acquire(&row->state);
+		if (!state && !cmpxchg(&row->state, 0, PPA_LOCK_CLAIMED)) {
+			ppa_lock_fill(row, key);
+			/* with smp_load_acquire() above and in proc_locks.h */
+			smp_store_release(&row->state, filled);
+			return at;
+		}
+		if (state == filled && !memcmp(&row->key, key, sizeof(*key)))
+			return at;
+	}
+	return 0;
+}
+
+/* One of these is a longest. */
+static void ppa_lock_max(atomic64_t *longest, u64 d)
+{
+	s64 old = atomic64_read(longest);
+	unsigned int i;
+
+	for (i = 0; i < 16 && (u64)old < d; i++)
+		if (atomic64_try_cmpxchg(longest, &old, d))
+			break;
+}
+
+/* So long for one, of the three values from FIRST on. */
+static void ppa_lock_add(u32 row, enum ppa_lock_value first, u64 d)
+{
+	atomic64_t *counts = ppa_locks.rows[row].counts + first;
+
+	atomic64_inc(&counts[0]);
+	atomic64_add(d, &counts[1]);
+	ppa_lock_max(&counts[2], d);
+}
+
+/* ---- whose it is, and where */
+
+static bool ppa_text_is_lock(unsigned long ip)
+{
+	return sw_text_has(&sw_sched_text, ip) ||
+	       sw_text_has(&ppa_locks.text, ip);
+}
+
+/* Where the kernel waits for a lock: who wanted it, and whom that was for.  What checks
+ * locks may stand between those that are. */
+static void ppa_lock_stack(struct ppa_lock_key *key)
+{
+	unsigned long ip[PPA_LOCK_DEPTH];
+	unsigned int nr, i, from = 0;
+
+	nr = stack_trace_save(ip, ARRAY_SIZE(ip), 0);
+	for (i = 0; i + 1 < nr; i++)
+		if (ppa_text_is_lock(ip[i]))
+			from = i + 1;
+		else if (i == SW_BEFORE_SCHED ||
+			 (from && !sw_text_has(&ppa_locks.text, ip[i + 1])))
+			break;
+	for (i = from; i < nr && key->nr < PPA_LOCK_FRAMES; i++)
+		key->ip[key->nr++] = ip[i];
+}
+
+/* Bits of an owner that are none of its address. */
+#define PPA_OWNER_BITS 7UL
+#define PPA_OWNERS_READ 1UL
+
+/* Who has LOCK.  It cannot end before the grace period that this is within. */
+static u32 ppa_lock_holder(const void *lock, u32 kind)
+{
+#ifndef CONFIG_PREEMPT_RT
+	const struct rw_semaphore *sem = lock;
+	const struct mutex *mutex = lock;
+	const struct task_struct *holder;
+	unsigned long owner = 0;
+
+	if (kind == PPA_LOCK_MUTEX)
+		owner = atomic_long_read(&mutex->owner);
+	else if (kind == PPA_LOCK_READ || kind == PPA_LOCK_WRITE)
+		owner = atomic_long_read(&sem->owner);
+	if (kind != PPA_LOCK_MUTEX && owner & PPA_OWNERS_READ)
+		return 0;
+	holder = (const struct task_struct *)(owner & ~PPA_OWNER_BITS);
+	return holder ? READ_ONCE(holder->pid) : 0;
+#else
+	return 0;
+#endif
+}
+
+/* What locks of current's have no name for the kernel. */
+static u32 ppa_lock_what(const void *lock)
+{
+	if (current->mm && lock == &current->mm->mmap_lock)
+		return PPA_LOCK_IS_MMAP;
+	if (current->sighand && lock == &current->sighand->siglock)
+		return PPA_LOCK_IS_SIGNAL;
+	return PPA_LOCK_IS_OTHER;
+}
+
+/* From <trace/events/lock.h>, which not every kernel has. */
+#define PPA_LOCK_FLAG_READ 2
+#define PPA_LOCK_FLAG_WRITE 4
+#define PPA_LOCK_FLAG_RT 8
+#define PPA_LOCK_FLAG_PERCPU 16
+#define PPA_LOCK_FLAG_MUTEX 32
+
+static u32 ppa_lock_kind(unsigned int flags)
+{
+	const bool write = flags & PPA_LOCK_FLAG_WRITE;
+
+	if (flags & PPA_LOCK_FLAG_RT)
+		return PPA_LOCK_RT;
+	if (flags & PPA_LOCK_FLAG_PERCPU)
+		return write ? PPA_LOCK_PERCPU_WRITE : PPA_LOCK_PERCPU_READ;
+	/* the first kernels that told of locks said nothing of mutexes */
+	if (flags & PPA_LOCK_FLAG_MUTEX || !flags)
+		return PPA_LOCK_MUTEX;
+	if (flags == PPA_LOCK_SPINS)
+		return PPA_LOCK_SPIN;
+	if (flags & PPA_LOCK_SPINS)
+		return write ? PPA_LOCK_RWLOCK_WRITE : PPA_LOCK_RWLOCK_READ;
+	return write ? PPA_LOCK_WRITE : PPA_LOCK_READ;
+}
+
+static u32
+ppa_lock_of_kernel(const void *lock, unsigned int kind, unsigned int holder)
+{
+	struct ppa_lock_key key = {
+		.lock = (unsigned long)lock,
+		.kind = kind,
+		.what = ppa_lock_what(lock),
+		.holder = holder,
+	};
+
+	if (key.what != PPA_LOCK_IS_OTHER)
+		key.space = current->tgid;
+	ppa_lock_stack(&key);
+	return ppa_lock_row(&key);
+}
+
+/* ---- the kernel's */
+
+static struct ppa_spin *ppa_spin_here(void)
+{
+	struct ppa_spins *spins = this_cpu_ptr(&ppa_spins);
+
+	return &spins->in[in_nmi() ? 3 : in_hardirq() ? 2 :
+			  in_serving_softirq() ? 1 : 0];
+}
+
+/* Whatever it was spun for; an interrupt's own is another. */
+static void ppa_spin_ends(struct ppa_spin *s, const void *lock)
+{
+	u64 now;
+
+	if (s->lock != lock)
+		return;
+	now = sw_tsc();
+	ppa_lock_add(s->row, PPA_LOCK_SPUN, now > s->since ? now - s->since : 0);
+	s->lock = NULL;
+}
+
+static void ppa_spin_begins(struct ppa_spin *s, const void *lock, u32 row)
+{
+	s->row = row;
+	s->since = sw_tsc();
+	s->lock = lock;
+}
+
+static void ppa_block_begins(const void *lock, u32 row)
+{
+	struct ppa_rec *r = in_task() ? ppa_find(current) : NULL;
+
+	if (!r)
+		return;
+	r->lock_row = row;
+	WRITE_ONCE(r->lock, lock);
+}
+
+/* A mutex is spun for first, and told of anew when its thread blocks.  A kernel that
+ * checks mutexes tells of each, of those that nobody holds too. */
+static void ppa_on_lock_begin(void *data, void *lock, unsigned int flags)
+{
+	const bool spins = flags & PPA_LOCK_SPINS;
+	const u32 kind = ppa_lock_kind(flags);
+	struct ppa_spin *s;
+	u32 row, holder;
+
+	preempt_disable_notrace();
+	s = ppa_spin_here();
+	ppa_spin_ends(s, lock);
+	holder = ppa_lock_holder(lock, kind);
+	if (!spins || holder || kind != PPA_LOCK_MUTEX) {
+		row = ppa_lock_of_kernel(lock, kind, holder);
+		if (spins)
+			ppa_spin_begins(s, lock, row);
+		else
+			ppa_block_begins(lock, row);
+	}
+	preempt_enable_notrace();
+}
+
+static void ppa_on_lock_end(void *data, void *lock, int ret)
+{
+	preempt_disable_notrace();
+	ppa_spin_ends(ppa_spin_here(), lock);
+	preempt_enable_notrace();
+	ppa_on_contention_end(data, lock, ret);
+}
+
+/* ---- those of programs: looked at when their thread blocks */
+
+#if defined(CONFIG_X86_64) || defined(CONFIG_ARM64)
+#define PPA_HAS_USER_FRAMES
+#endif
+
+/* The stack grows down: a frame is above the one before, and not far. */
+#define PPA_FRAME_FAR (1UL << 20)
+
+/* By frame pointers, as far as they lead, without waiting for a page. */
+static void
+ppa_lock_user_stack(struct ppa_lock_key *key, struct pt_regs *regs)
+{
+	key->ip[key->nr++] = instruction_pointer(regs);
+#ifdef PPA_HAS_USER_FRAMES
+	unsigned long frame[2], below = user_stack_pointer(regs);
+	unsigned long at = frame_pointer(regs);
+
+	while (key->nr < PPA_LOCK_FRAMES && at % sizeof(at) == 0 &&
+	       at - below < PPA_FRAME_FAR &&
+	       !copy_from_user_nofault(frame, (const void __user *)at,
+				       sizeof(frame)) && frame[1]) {
+		key->ip[key->nr++] = frame[1];
+		below = at + sizeof(frame);
+		at = frame[0];
+	}
+#endif
+}
+
+/* Since 5.14. */
+#ifndef FUTEX_LOCK_PI2
+#define FUTEX_LOCK_PI2 13
+#endif
+
+/* A thread's number as its own process knows it. */
+static u32 ppa_lock_tid(u32 tid)
+{
+	struct pid *pid;
+	u32 nr;
+
+	rcu_read_lock();
+	pid = find_vpid(tid);
+	nr = pid ? pid_nr(pid) : 0;
+	rcu_read_unlock();
+	return nr;
+}
+
+/*
+ * Who holds a futex, as its word says: one that passes priorities on has its holder,
+ * and so have robust ones, and some libraries' own, with the bit that says that there
+ * are waiters.  What one waits on until it changes is the third argument.
+ */
+static u32 ppa_futex_holder(const unsigned long *args)
+{
+	const unsigned int op = args[1] & FUTEX_CMD_MASK;
+	u32 word = args[2];
+
+	if (op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2) {
+		if (copy_from_user_nofault(&word, (const void __user *)args[0],
+					   sizeof(word)))
+			return 0;
+	} else if ((op != FUTEX_WAIT && op != FUTEX_WAIT_BITSET) ||
+		   !(word & FUTEX_WAITERS)) {
+		return 0;
+	}
+	return ppa_lock_tid(word & FUTEX_TID_MASK);
+}
+
+/* The file that FD is of; as ppa_cause_of_file() looks at it. */
+static void ppa_lock_of_file(struct ppa_lock_key *key, unsigned long fd)
+{
+	const struct inode *inode = ppa_inode_of(fd);
+
+	key->kind = PPA_LOCK_FILE;
+	if (!inode)
+		return;
+	key->lock = inode->i_ino;
+	key->space = new_encode_dev(inode->i_sb->s_dev);
+}
+
+static u32 ppa_lock_of_call(struct task_struct *task, u8 part)
+{
+	struct pt_regs *regs = task_pt_regs(task);
+	struct ppa_lock_key key = { .space = task->tgid };
+	unsigned long args[6];
+
+	syscall_get_arguments(task, regs, args);
+	if (part == PPA_PART_LOCK) {
+		ppa_lock_of_file(&key, args[0]);
+	} else {
+		key.kind = PPA_LOCK_FUTEX;
+		key.lock = args[0];
+#ifdef __NR_futex
+		if (syscall_get_nr(task, regs) == __NR_futex)
+			key.holder = ppa_futex_holder(args);
+#endif
+	}
+	ppa_lock_user_stack(&key, regs);
+	return ppa_lock_row(&key);
+}
+
+/* ---- a switch */
+
+static __always_inline bool ppa_part_is_lock(u8 part)
+{
+	return part == PPA_PART_LOCK || part == PPA_PART_FUTEX;
+}
+
+/* Current, whose record this is, goes, for a lock. */
+static noinline void ppa_lock_out(struct ppa_rec *out, struct task_struct *task)
+{
+	const bool kernel = out->part == PPA_PART_LOCK && out->lock;
+
+	out->waits_for = 1 + (kernel ? out->lock_row :
+			      ppa_lock_of_call(task, out->part));
+}
+
+/* And is back, for which it was blocked for D. */
+static noinline void ppa_lock_in(struct ppa_rec *in, u64 d)
+{
+	ppa_lock_add(in->waits_for - 1, PPA_LOCK_WAITS, d);
+	in->waits_for = 0;
+}
+
+/* ---- from the first to the last */
+
+static long ppa_locks_lost(void)
+{
+	const atomic64_t *counts;
+
+	if (!ppa_locks.rows)
+		return 0;
+	counts = ppa_locks.rows[0].counts;
+	return atomic64_read(&counts[PPA_LOCK_WAITS]) +
+	       atomic64_read(&counts[PPA_LOCK_SPUN]);
+}
+
+static void ppa_locks_free(void)
+{
+	vfree(ppa_locks.rows);
+	memset(&ppa_locks, 0, sizeof(ppa_locks));
+}
+
+/* Return: 0, or -ENOMEM. */
+static int ppa_locks_alloc(unsigned int max)
+{
+	const u32 places = roundup_pow_of_two(max);
+	int cpu;
+
+	BUILD_BUG_ON(sizeof(struct ppa_lock_key) % sizeof(u64));
+	ppa_locks.rows = vzalloc((1 + (size_t)places) *
+				 sizeof(*ppa_locks.rows));
+	if (!ppa_locks.rows)
+		return -ENOMEM;
+	ppa_locks.mask = places - 1;
+	ppa_locks.text.from = kallsyms_lookup_name("__lock_text_start");
+	ppa_locks.text.to = kallsyms_lookup_name("__lock_text_end");
+	sw_sched_texts();
+	for_each_possible_cpu(cpu)
+		memset(per_cpu_ptr(&ppa_spins, cpu), 0,
+		       sizeof(struct ppa_spins));
+	return 0;
+}
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A process that waits for locks of every kind, each a known number of times.
+ *
+ *	locks TIMES MS		MS milliseconds at least for each that blocks
+ *
+ * Its first thread, the holder, has them; the second one, the waiter, wants them.  It
+ * prints what the test must know: the numbers of both, where the futexes are, and
+ * which file is locked.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+static int times, ms, held, locked, locked_too;
+static _Atomic pid_t waiter;
+static pid_t holder;
+static _Atomic int turn;		/* the one of both that goes on */
+static _Atomic unsigned int passed_on, robust;
+
+enum { HOLDER, WAITER };
+
+/* Without a wait that the kernel would see. */
+static void give_turn(int to)
+{
+	turn = to;
+}
+
+static void wait_turn(int mine)
+{
+	while (turn != mine)
+		;
+}
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+/* Until the waiter is off its CPU for good. */
+static void await(char state)
+{
+	char path[64], now = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", waiter);
+	while (now != state) {
+		FILE *f = fopen(path, "r");
+
+		if (!f || fscanf(f, "%*d (%*[^)]) %c", &now) != 1)
+			die(path);
+		fclose(f);
+	}
+}
+
+static void nap(void)
+{
+	struct timespec ts = { ms / 1000, ms % 1000 * 1000000L };
+
+	nanosleep(&ts, NULL);
+}
+
+/* At a place of its own: write() would wait for the lock of the file's. */
+static void tell(char c)
+{
+	if (pwrite(held, &c, 1, 0) != 1)
+		die("/proc/held");
+}
+
+static void await_held(char c)
+{
+	char now = 0;
+
+	while (now != c)
+		if (pread(held, &now, 1, 0) != 1)
+			die("/proc/held");
+}
+
+static void *hold(void *what)
+{
+	prctl(PR_SET_NAME, "k-holder");
+	tell(*(char *)what);
+	return NULL;
+}
+
+/* One of the kernel's is held by a thread of its own, as it is within a call. */
+static void hold_kernel(char c, bool blocks)
+{
+	pthread_t thread;
+	int i;
+
+	for (i = 0; i < times; i++) {
+		if (pthread_create(&thread, NULL, hold, &c))
+			die("pthread_create");
+		await_held(c);
+		give_turn(WAITER);
+		if (blocks) {
+			await('D');
+			nap();
+			tell('g');
+		}
+		wait_turn(HOLDER);
+		pthread_join(thread, NULL);
+	}
+}
+
+static void want_kernel(char c)
+{
+	int i;
+
+	for (i = 0; i < times; i++) {
+		wait_turn(WAITER);
+		tell(c);
+		give_turn(HOLDER);
+	}
+}
+
+static long futex(_Atomic unsigned int *word, int op, unsigned int value)
+{
+	return syscall(SYS_futex, word, op, value, NULL, NULL, 0);
+}
+
+static void hold_futexes(void)
+{
+	int i;
+
+	for (i = 0; i < times; i++) {
+		passed_on = holder;
+		give_turn(WAITER);
+		await('S');
+		nap();
+		if (futex(&passed_on, FUTEX_UNLOCK_PI, 0))
+			die("FUTEX_UNLOCK_PI");
+		wait_turn(HOLDER);
+
+		robust = holder | FUTEX_WAITERS;
+		give_turn(WAITER);
+		await('S');
+		nap();
+		robust = 0;
+		futex(&robust, FUTEX_WAKE, 1);
+		wait_turn(HOLDER);
+
+		flock(locked, LOCK_EX);
+		give_turn(WAITER);
+		await('S');
+		nap();
+		flock(locked, LOCK_UN);
+		wait_turn(HOLDER);
+	}
+}
+
+static void want_futexes(void)
+{
+	int i;
+
+	for (i = 0; i < times; i++) {
+		wait_turn(WAITER);
+		if (futex(&passed_on, FUTEX_LOCK_PI, 0) ||
+		    futex(&passed_on, FUTEX_UNLOCK_PI, 0))
+			passed_on = 0;
+		give_turn(HOLDER);
+
+		wait_turn(WAITER);
+		futex(&robust, FUTEX_WAIT, holder | FUTEX_WAITERS);
+		give_turn(HOLDER);
+
+		wait_turn(WAITER);
+		flock(locked_too, LOCK_EX);
+		flock(locked_too, LOCK_UN);
+		give_turn(HOLDER);
+	}
+}
+
+static void *want(void *unused)
+{
+	(void)unused;
+	prctl(PR_SET_NAME, "waiter");
+	waiter = gettid();
+	want_kernel('M');
+	want_kernel('R');
+	want_kernel('L');
+	want_futexes();
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	struct stat st;
+
+	if (argc != 3)
+		return 2;
+	times = atoi(argv[1]);
+	ms = atoi(argv[2]);
+	held = open("/proc/held", O_RDWR);
+	locked = open("locked", O_RDWR | O_CREAT, 0600);
+	locked_too = open("locked", O_RDWR);
+	if (held < 0 || locked < 0 || locked_too < 0 || fstat(locked, &st))
+		die("open");
+	holder = getpid();
+	if (pthread_create(&thread, NULL, want, NULL))
+		die("pthread_create");
+	while (!waiter)
+		;
+	hold_kernel('m', true);
+	hold_kernel('w', true);
+	hold_kernel('l', false);
+	hold_futexes();
+	pthread_join(thread, NULL);
+	printf("holder %d waiter %d passed_on %p robust %p inode %lu device %u:%u\n",
+	       holder, waiter, (void *)&passed_on, (void *)&robust,
+	       (unsigned long)st.st_ino, major(st.st_dev), minor(st.st_dev));
+	return 0;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Locks; ppa_locks.h says what is wanted of it. */
+#include "cmd/ppa_locks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/shown.h"
+#include "cmd/ppa_why.h"
+
+static const char *const kinds[PPA_NR_LOCK_KINDS] = {
+	[PPA_LOCK_LOST] = "no room",
+	[PPA_LOCK_SPIN] = "spinlock",
+	[PPA_LOCK_RWLOCK_READ] = "rwlock read",
+	[PPA_LOCK_RWLOCK_WRITE] = "rwlock write",
+	[PPA_LOCK_MUTEX] = "mutex",
+	[PPA_LOCK_READ] = "rwsem read",
+	[PPA_LOCK_WRITE] = "rwsem write",
+	[PPA_LOCK_PERCPU_READ] = "percpu read",
+	[PPA_LOCK_PERCPU_WRITE] = "percpu write",
+	[PPA_LOCK_RT] = "rtmutex",
+	[PPA_LOCK_FUTEX] = "futex",
+	[PPA_LOCK_FILE] = "file",
+};
+
+#define KIND_WIDTH 12
+
+/* Of one lock: its rows, most time first. */
+struct lock {
+	struct ppa_lock *rows;
+	size_t nr;
+	uint64_t values[PPA_NR_LOCK_VALUES];
+};
+
+struct locks {
+	struct ppa_lock *rows;	/* differences */
+	struct lock *all;
+	size_t nr;
+};
+
+static const char *kind_of(const struct ppa_lock *l)
+{
+	return l->kind < PPA_NR_LOCK_KINDS ? kinds[l->kind] : "?";
+}
+
+static uint64_t time_of(const uint64_t *values)
+{
+	return values[PPA_LOCK_BLOCKED] + values[PPA_LOCK_SPINNING];
+}
+
+static bool is_longest(unsigned int value)
+{
+	return value == PPA_LOCK_LONGEST || value == PPA_LOCK_LONGEST_SPIN;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ppa_lock *x = a, *y = b;
+	const uint64_t p = time_of(x->values), q = time_of(y->values);
+
+	return p != q ? (p < q ? 1 : -1) : ppa_by_lock(a, b);
+}
+
+static int by_lock_time(const void *a, const void *b)
+{
+	const struct lock *x = a, *y = b;
+	const uint64_t p = time_of(x->values), q = time_of(y->values);
+
+	return p != q ? (p < q ? 1 : -1) : ppa_by_lock(x->rows, y->rows);
+}
+
+/* ---- an interval */
+
+/* What was added to a row; false if nothing was. */
+static bool subtract(struct ppa_lock *l, const struct ppa_lock *was)
+{
+	unsigned int i;
+
+	for (i = 0; was && i < PPA_NR_LOCK_VALUES; i++)
+		if (!is_longest(i))
+			l->values[i] -= was->values[i] < l->values[i] ?
+						was->values[i] : l->values[i];
+	return l->values[PPA_LOCK_WAITS] || l->values[PPA_LOCK_SPUN] ||
+	       time_of(l->values);
+}
+
+static void add(struct lock *to, const struct ppa_lock *row)
+{
+	unsigned int i;
+
+	for (i = 0; i < PPA_NR_LOCK_VALUES; i++) {
+		if (!is_longest(i))
+			to->values[i] += row->values[i];
+		else if (row->values[i] > to->values[i])
+			to->values[i] = row->values[i];
+	}
+	to->nr++;
+}
+
+static struct locks locks_of(const struct ppa_interval *p)
+{
+	const struct ppa_snapshot *now = &p->now, *old = &p->before;
+	struct locks l = {
+		.rows = xmalloc((now->nr_locks + 1) * sizeof(*l.rows)),
+		.all = xmalloc((now->nr_locks + 1) * sizeof(*l.all)),
+	};
+	struct ppa_lock *row = l.rows;
+	size_t i;
+
+	for (i = 0; i < now->nr_locks; i++) {
+		*row = now->locks[i];
+		if (!subtract(row, old->nr_locks ?
+				   bsearch(row, old->locks, old->nr_locks,
+					   sizeof(*row), ppa_by_lock) : NULL))
+			continue;
+		if (!l.nr || !ppa_same_lock(l.all[l.nr - 1].rows, row))
+			l.all[l.nr++] = (struct lock) { .rows = row };
+		add(&l.all[l.nr - 1], row++);
+	}
+	for (i = 0; i < l.nr; i++)
+		qsort(l.all[i].rows, l.all[i].nr, sizeof(*row), by_time);
+	qsort(l.all, l.nr, sizeof(*l.all), by_lock_time);
+	return l;
+}
+
+static void locks_free(struct locks *l)
+{
+	free(l->rows);
+	free(l->all);
+}
+
+/* ---- names */
+
+/* A thread that has this number, or had it last; NULL: none is known. */
+static const struct ppa_thread *
+thread_of(const struct ppa_snapshot *s, uint32_t tid)
+{
+	const struct ppa_thread *last = NULL;
+	size_t lo = 0, hi = s->nr_threads;
+
+	while (lo < hi) {
+		const size_t mid = lo + (hi - lo) / 2;
+
+		if (s->threads[mid].tid < tid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < s->nr_threads && s->threads[lo].tid == tid; lo++)
+		last = &s->threads[lo];
+	return last;
+}
+
+static struct buf holder_name(const struct ppa_interval *p, uint32_t tid)
+{
+	const struct ppa_thread *t = thread_of(&p->now, tid);
+	struct buf name = { 0 };
+	char *comm = t ? ppa_name(t->comm) : NULL;
+
+	buf_puts(&name, comm ?: "");
+	free(comm);
+	return name;
+}
+
+/* Of a process, for one that has a number. */
+static void put_process(const struct ppa_lock *l, struct buf *out)
+{
+	char *comm = ppa_name(l->comm);
+
+	buf_printf(out, " of %s (%" PRIu64 ")", comm, l->space);
+	free(comm);
+}
+
+static struct buf lock_name(const struct ppa_lock *l)
+{
+	struct buf name = { 0 };
+
+	if (l->kind == PPA_LOCK_LOST) {
+		buf_puts(&name, "all others");
+	} else if (l->kind == PPA_LOCK_FILE) {
+		/* as the kernel gives a device's number to programs */
+		buf_printf(&name, "inode %" PRIu64 " of device %" PRIu64 ":%" PRIu64,
+			   l->lock, l->space >> 8 & 0xfff,
+			   (l->space & 0xff) | (l->space >> 12 & 0xfff00));
+	} else if (l->what == PPA_LOCK_IS_MMAP || l->what == PPA_LOCK_IS_SIGNAL) {
+		buf_puts(&name, l->what == PPA_LOCK_IS_MMAP ? "mmap_lock" :
+							      "siglock");
+		put_process(l, &name);
+	} else if (*l->name) {
+		buf_puts(&name, l->name);
+	} else {
+		buf_printf(&name, "0x%" PRIx64, l->lock);
+		if (l->kind == PPA_LOCK_FUTEX)
+			put_process(l, &name);
+	}
+	return name;
+}
+
+static struct buf place_name(const struct ppa_lock *l, uint32_t frame)
+{
+	struct buf name = { 0 };
+
+	if (*l->places[frame])
+		buf_puts(&name, l->places[frame]);
+	else
+		buf_printf(&name, "0x%" PRIx64, l->ip[frame]);
+	return name;
+}
+
+/* ---- for people */
+
+#define FRAMES_SHOWN 3
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return all ? part * 100.0 / all : 0;
+}
+
+/* Of one row: who held it, and who wanted it. */
+static void put_place(const struct ppa_interval *p, const struct lock *of,
+		      const struct ppa_lock *row, struct buf *out)
+{
+	uint32_t i;
+
+	if (row->holder) {
+		struct buf name = holder_name(p, row->holder);
+
+		buf_printf(out, ", held by %s%s%" PRIu32 "%s", name.s ?: "",
+			   name.len ? " (" : "", row->holder,
+			   name.len ? ")" : "");
+		free(name.s);
+	}
+	for (i = 0; i < row->nr_frames && i < FRAMES_SHOWN; i++) {
+		struct buf name = place_name(row, i);
+
+		buf_printf(out, "%s%s", i ? " < " : ", at ", name.s);
+		free(name.s);
+	}
+	if (of->nr > 1)
+		buf_printf(out, ": %.1f%% of it",
+			   percent(time_of(row->values), time_of(of->values)));
+}
+
+static void put_lock(const struct ppa_interval *p, const struct lock *l,
+		     struct buf *out)
+{
+	const uint64_t *v = l->values;
+	struct buf text = lock_name(l->rows);
+
+	buf_printf(out, "%8" PRIu64 " %10.1f %10.1f %8" PRIu64 " %8.1f %10.1f  %-*s ",
+		   v[PPA_LOCK_WAITS], ppa_us(p, v[PPA_LOCK_BLOCKED]) / 1000,
+		   ppa_us(p, v[PPA_LOCK_LONGEST]) / 1000, v[PPA_LOCK_SPUN],
+		   ppa_us(p, v[PPA_LOCK_SPINNING]) / 1000,
+		   ppa_us(p, v[PPA_LOCK_LONGEST_SPIN]), KIND_WIDTH,
+		   kind_of(l->rows));
+	put_place(p, l, l->rows, &text);
+	shown_text(out, text.s);
+	buf_puts(out, "\n");
+	free(text.s);
+}
+
+void ppa_locks_table(const struct ppa_interval *p, struct buf *out)
+{
+	struct locks l = locks_of(p);
+	size_t i;
+
+	buf_printf(out, "%8s %10s %10s %8s %8s %10s  %-*s %s\n", "WAITS",
+		   "BLOCKEDms", "LONGESTms", "SPINS", "SPUNms", "LONGESTus",
+		   KIND_WIDTH, "KIND", "LOCK, HOLDER, PLACE");
+	for (i = 0; i < l.nr; i++)
+		put_lock(p, &l.all[i], out);
+	locks_free(&l);
+}
+
+/* ---- for programs */
+
+static void json_values(const struct ppa_interval *p, const uint64_t *v,
+			struct buf *out)
+{
+	const uint64_t ticks[] = { v[PPA_LOCK_BLOCKED], v[PPA_LOCK_SPINNING] };
+	uint64_t ns[2];
+
+	ppa_parts_ns(ticks, ns, 2, p->now.hz);
+	buf_printf(out, "\"waits\":%" PRIu64 ",\"longest_ns\":%" PRIu64
+		   ",\"spins\":%" PRIu64 ",\"longest_spin_ns\":%" PRIu64
+		   ",\"life_ns\":%" PRIu64 ",\"parts\":{\"blocked\":%" PRIu64
+		   ",\"spun\":%" PRIu64 "}",
+		   v[PPA_LOCK_WAITS], ppa_ns(v[PPA_LOCK_LONGEST], p->now.hz),
+		   v[PPA_LOCK_SPUN], ppa_ns(v[PPA_LOCK_LONGEST_SPIN], p->now.hz),
+		   ns[0] + ns[1], ns[0], ns[1]);
+}
+
+static void json_place(const struct ppa_interval *p, const struct ppa_lock *row,
+		       struct buf *out)
+{
+	struct buf name = { 0 };
+	uint32_t i;
+
+	buf_puts(out, "{\"stack\":[");
+	for (i = 0; i < row->nr_frames; i++) {
+		name = place_name(row, i);
+		buf_puts(out, i ? "," : "");
+		json_string(out, name.s);
+		free(name.s);
+	}
+	buf_puts(out, "],\"holder\":");
+	if (row->holder) {
+		name = holder_name(p, row->holder);
+		buf_printf(out, "{\"tid\":%" PRIu32 ",\"name\":", row->holder);
+		json_string(out, name.s ?: "");
+		buf_puts(out, "},");
+		free(name.s);
+	} else {
+		buf_puts(out, "null,");
+	}
+	json_values(p, row->values, out);
+	buf_puts(out, "}");
+}
+
+static void json_lock(const struct ppa_interval *p, const struct lock *l,
+		      struct buf *out)
+{
+	struct buf name = lock_name(l->rows);
+	size_t i;
+
+	buf_printf(out, "{\"lock\":\"0x%" PRIx64 "\",\"kind\":\"%s\",\"name\":",
+		   l->rows->lock, kind_of(l->rows));
+	json_string(out, name.s);
+	free(name.s);
+	buf_puts(out, ",\"pid\":");
+	if (l->rows->kind == PPA_LOCK_FUTEX)
+		buf_printf(out, "%" PRIu64 ",", l->rows->space);
+	else
+		buf_puts(out, "null,");
+	json_values(p, l->values, out);
+	buf_puts(out, ",\"places\":[");
+	for (i = 0; i < l->nr; i++) {
+		buf_puts(out, i ? "," : "");
+		json_place(p, &l->rows[i], out);
+	}
+	buf_puts(out, "]}");
+}
+
+void ppa_locks_json(const struct ppa_interval *p, struct buf *out)
+{
+	struct locks l = locks_of(p);
+	size_t i;
+
+	buf_printf(out, "{\"seconds\":%.6f,\"locks\":[", p->seconds);
+	for (i = 0; i < l.nr; i++) {
+		buf_puts(out, i ? "," : "");
+		json_lock(p, &l.all[i], out);
+	}
+	buf_puts(out, "]}\n");
+	locks_free(&l);
+}
