@@ -272,7 +272,7 @@ enum ppa_lock_value {
  */
 struct ppa_lock {
 	uint32_t kind;
-	uint32_t what;
+	uint32_t what;		/* enum ppa_lock_what; of a file: the process that waits */
 	uint64_t lock;		/* its address; a file's number */
 	uint64_t space;		/* a futex's process; a file's device */
 	uint32_t holder;	/* a thread, when it was wanted; 0: not known */

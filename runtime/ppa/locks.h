@@ -44,7 +44,7 @@ struct ppa_lock_key {
 	u64 lock;
 	u64 space;		/* what the address is of: see abi.h */
 	u32 kind;
-	u32 what;
+	u32 what;		/* enum ppa_lock_what, or a process */
 	u32 holder;
 	u32 nr;			/* of frames */
 	u64 ip[PPA_LOCK_FRAMES];
@@ -407,6 +407,7 @@ static u32 ppa_lock_of_call(struct task_struct *task, u8 part)
 
 	syscall_get_arguments(task, regs, args);
 	if (part == PPA_PART_LOCK) {
+		key.what = task->tgid;
 		ppa_lock_of_file(&key, args[0]);
 	} else {
 		key.kind = PPA_LOCK_FUTEX;

@@ -6,7 +6,7 @@
  *
  * Its first thread, the holder, has them; the second one, the waiter, wants them.  It
  * prints what the test must know: the numbers of both, where the futexes are, and
- * which file is locked.
+ * which file is locked; and then stays, for its functions to be asked for.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -222,5 +222,7 @@ int main(int argc, char **argv)
 	printf("holder %d waiter %d passed_on %p robust %p inode %lu device %u:%u\n",
 	       holder, waiter, (void *)&passed_on, (void *)&robust,
 	       (unsigned long)st.st_ino, major(st.st_dev), minor(st.st_dev));
+	fflush(stdout);
+	pause();
 	return 0;
 }

@@ -241,7 +241,7 @@ static int compare(uint64_t x, uint64_t y)
 static int by_its_lock(const struct ppa_lock *x, const struct ppa_lock *y)
 {
 	return compare(x->kind, y->kind) ?: compare(x->space, y->space) ?:
-	       compare(x->lock, y->lock) ?: compare(x->what, y->what);
+	       compare(x->lock, y->lock);
 }
 
 int ppa_by_lock(const void *a, const void *b)
@@ -250,7 +250,8 @@ int ppa_by_lock(const void *a, const void *b)
 	uint32_t i;
 	int rc;
 
-	rc = by_its_lock(x, y) ?: compare(x->holder, y->holder) ?:
+	rc = by_its_lock(x, y) ?: compare(x->what, y->what) ?:
+	     compare(x->holder, y->holder) ?:
 	     compare(x->nr_frames, y->nr_frames);
 	for (i = 0; !rc && i < x->nr_frames; i++)
 		rc = compare(x->ip[i], y->ip[i]);

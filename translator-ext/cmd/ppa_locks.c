@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/shown.h"
+#include "cmd/ppa_names.h"
 #include "cmd/ppa_why.h"
 
 static const char *const kinds[PPA_NR_LOCK_KINDS] = {
@@ -198,12 +199,18 @@ static struct buf lock_name(const struct ppa_lock *l)
 	return name;
 }
 
-static struct buf place_name(const struct ppa_lock *l, uint32_t frame)
+static struct buf place_name(const struct ppa_interval *p,
+			     const struct ppa_lock *l, uint32_t frame)
 {
 	struct buf name = { 0 };
 
 	if (*l->places[frame])
 		buf_puts(&name, l->places[frame]);
+	else if (l->kind >= PPA_LOCK_FUTEX && l->kind < PPA_NR_LOCK_KINDS)
+		/* all but the innermost are behind the call */
+		ppa_names_put(p->names,
+			      l->kind == PPA_LOCK_FILE ? l->what : l->space,
+			      l->ip[frame] - !!frame, &name);
 	else
 		buf_printf(&name, "0x%" PRIx64, l->ip[frame]);
 	return name;
@@ -233,7 +240,7 @@ static void put_place(const struct ppa_interval *p, const struct lock *of,
 		free(name.s);
 	}
 	for (i = 0; i < row->nr_frames && i < FRAMES_SHOWN; i++) {
-		struct buf name = place_name(row, i);
+		struct buf name = place_name(p, row, i);
 
 		buf_printf(out, "%s%s", i ? " < " : ", at ", name.s);
 		free(name.s);
@@ -261,11 +268,19 @@ static void put_lock(const struct ppa_interval *p, const struct lock *l,
 	free(text.s);
 }
 
-void ppa_locks_table(const struct ppa_interval *p, struct buf *out)
+static void names_begin(struct ppa_interval *p)
+{
+	if (!p->names)
+		p->names = ppa_names_new();
+	ppa_names_look_again(p->names);
+}
+
+void ppa_locks_table(struct ppa_interval *p, struct buf *out)
 {
 	struct locks l = locks_of(p);
 	size_t i;
 
+	names_begin(p);
 	buf_printf(out, "%8s %10s %10s %8s %8s %10s  %-*s %s\n", "WAITS",
 		   "BLOCKEDms", "LONGESTms", "SPINS", "SPUNms", "LONGESTus",
 		   KIND_WIDTH, "KIND", "LOCK, HOLDER, PLACE");
@@ -300,7 +315,7 @@ static void json_place(const struct ppa_interval *p, const struct ppa_lock *row,
 
 	buf_puts(out, "{\"stack\":[");
 	for (i = 0; i < row->nr_frames; i++) {
-		name = place_name(row, i);
+		name = place_name(p, row, i);
 		buf_puts(out, i ? "," : "");
 		json_string(out, name.s);
 		free(name.s);
@@ -343,11 +358,12 @@ static void json_lock(const struct ppa_interval *p, const struct lock *l,
 	buf_puts(out, "]}");
 }
 
-void ppa_locks_json(const struct ppa_interval *p, struct buf *out)
+void ppa_locks_json(struct ppa_interval *p, struct buf *out)
 {
 	struct locks l = locks_of(p);
 	size_t i;
 
+	names_begin(p);
 	buf_printf(out, "{\"seconds\":%.6f,\"locks\":[", p->seconds);
 	for (i = 0; i < l.nr; i++) {
 		buf_puts(out, i ? "," : "");

@@ -6,9 +6,9 @@
 #include "cmd/ppa_interval.h"
 
 /** ppa_locks_table - a row for each lock, most time first */
-void ppa_locks_table(const struct ppa_interval *p, struct buf *out);
+void ppa_locks_table(struct ppa_interval *p, struct buf *out);
 
 /** ppa_locks_json - the same, with each place and holder */
-void ppa_locks_json(const struct ppa_interval *p, struct buf *out);
+void ppa_locks_json(struct ppa_interval *p, struct buf *out);
 
 #endif
