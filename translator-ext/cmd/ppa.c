@@ -63,6 +63,7 @@ struct ppa {
 
 	char *dir;
 	struct ppa_interval in;
+	struct ppa_names *names;	/* for locks */
 	struct buf out;
 	bool terminal;
 	bool utf8;
@@ -133,12 +134,14 @@ static void put_syscalls(struct ppa *p, bool first)
 
 static void put_locks(struct ppa *p, bool first)
 {
+	if (!p->names)
+		p->names = ppa_names_new();
 	if (p->json) {
-		ppa_locks_json(&p->in, &p->out);
+		ppa_locks_json(&p->in, p->names, &p->out);
 		return;
 	}
 	put_apart(p, first);
-	ppa_locks_table(&p->in, &p->out);
+	ppa_locks_table(&p->in, p->names, &p->out);
 }
 
 static void put(struct ppa *p, bool first)
@@ -388,6 +391,7 @@ int cmd_ppa(int argc, char **argv)
 	if (!read_options(&p, argc, argv))
 		status = run(&p);
 	ppa_interval_free(&p.in);
+	ppa_names_free(p.names);
 	free(p.out.s);
 	free(p.dir);
 	return status;

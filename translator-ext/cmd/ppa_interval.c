@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#include "cmd/ppa_names.h"
-
 static uint64_t switches(const struct ppa_thread *t)
 {
 	return t->values[PPA_SCHEDOUTCNT] + t->values[PPA_PRMPTPRICNT] +
@@ -194,7 +192,6 @@ void ppa_interval_rows(struct ppa_interval *p, uint64_t pid,
 
 void ppa_interval_free(struct ppa_interval *p)
 {
-	ppa_names_free(p->names);
 	ppa_snapshot_free(&p->before);
 	ppa_snapshot_free(&p->now);
 	free(p->rows);

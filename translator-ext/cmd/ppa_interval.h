@@ -29,15 +29,12 @@ struct ppa_others {
 	size_t ended;		/* how many that were there are not any more */
 };
 
-struct ppa_names;
-
 struct ppa_interval {
 	struct ppa_snapshot before, now;
 	double seconds;		/* between these */
 	struct ppa_thread *rows;	/* differences */
 	size_t nr_rows;
 	struct ppa_others others;
-	struct ppa_names *names;	/* of locks' places, from the first of these on */
 };
 
 /**

@@ -199,18 +199,17 @@ static struct buf lock_name(const struct ppa_lock *l)
 	return name;
 }
 
-static struct buf place_name(const struct ppa_interval *p,
-			     const struct ppa_lock *l, uint32_t frame)
+static struct buf place_name(struct ppa_names *names, const struct ppa_lock *l,
+			     uint32_t frame)
 {
 	struct buf name = { 0 };
 
 	if (*l->places[frame])
 		buf_puts(&name, l->places[frame]);
 	else if (l->kind >= PPA_LOCK_FUTEX && l->kind < PPA_NR_LOCK_KINDS)
-		/* all but the innermost are behind the call */
-		ppa_names_put(p->names,
+		ppa_names_put(names,
 			      l->kind == PPA_LOCK_FILE ? l->what : l->space,
-			      l->ip[frame] - !!frame, &name);
+			      l->ip[frame], frame, &name);
 	else
 		buf_printf(&name, "0x%" PRIx64, l->ip[frame]);
 	return name;
@@ -226,8 +225,9 @@ static double percent(uint64_t part, uint64_t all)
 }
 
 /* Of one row: who held it, and who wanted it. */
-static void put_place(const struct ppa_interval *p, const struct lock *of,
-		      const struct ppa_lock *row, struct buf *out)
+static void put_place(const struct ppa_interval *p, struct ppa_names *names,
+		      const struct lock *of, const struct ppa_lock *row,
+		      struct buf *out)
 {
 	uint32_t i;
 
@@ -240,7 +240,7 @@ static void put_place(const struct ppa_interval *p, const struct lock *of,
 		free(name.s);
 	}
 	for (i = 0; i < row->nr_frames && i < FRAMES_SHOWN; i++) {
-		struct buf name = place_name(p, row, i);
+		struct buf name = place_name(names, row, i);
 
 		buf_printf(out, "%s%s", i ? " < " : ", at ", name.s);
 		free(name.s);
@@ -250,8 +250,8 @@ static void put_place(const struct ppa_interval *p, const struct lock *of,
 			   percent(time_of(row->values), time_of(of->values)));
 }
 
-static void put_lock(const struct ppa_interval *p, const struct lock *l,
-		     struct buf *out)
+static void put_lock(const struct ppa_interval *p, struct ppa_names *names,
+		     const struct lock *l, struct buf *out)
 {
 	const uint64_t *v = l->values;
 	struct buf text = lock_name(l->rows);
@@ -262,30 +262,24 @@ static void put_lock(const struct ppa_interval *p, const struct lock *l,
 		   ppa_us(p, v[PPA_LOCK_SPINNING]) / 1000,
 		   ppa_us(p, v[PPA_LOCK_LONGEST_SPIN]), KIND_WIDTH,
 		   kind_of(l->rows));
-	put_place(p, l, l->rows, &text);
+	put_place(p, names, l, l->rows, &text);
 	shown_text(out, text.s);
 	buf_puts(out, "\n");
 	free(text.s);
 }
 
-static void names_begin(struct ppa_interval *p)
-{
-	if (!p->names)
-		p->names = ppa_names_new();
-	ppa_names_look_again(p->names);
-}
-
-void ppa_locks_table(struct ppa_interval *p, struct buf *out)
+void ppa_locks_table(const struct ppa_interval *p, struct ppa_names *names,
+		     struct buf *out)
 {
 	struct locks l = locks_of(p);
 	size_t i;
 
-	names_begin(p);
+	ppa_names_look_again(names);
 	buf_printf(out, "%8s %10s %10s %8s %8s %10s  %-*s %s\n", "WAITS",
 		   "BLOCKEDms", "LONGESTms", "SPINS", "SPUNms", "LONGESTus",
 		   KIND_WIDTH, "KIND", "LOCK, HOLDER, PLACE");
 	for (i = 0; i < l.nr; i++)
-		put_lock(p, &l.all[i], out);
+		put_lock(p, names, &l.all[i], out);
 	locks_free(&l);
 }
 
@@ -307,15 +301,15 @@ static void json_values(const struct ppa_interval *p, const uint64_t *v,
 		   ns[0] + ns[1], ns[0], ns[1]);
 }
 
-static void json_place(const struct ppa_interval *p, const struct ppa_lock *row,
-		       struct buf *out)
+static void json_place(const struct ppa_interval *p, struct ppa_names *names,
+		       const struct ppa_lock *row, struct buf *out)
 {
 	struct buf name = { 0 };
 	uint32_t i;
 
 	buf_puts(out, "{\"stack\":[");
 	for (i = 0; i < row->nr_frames; i++) {
-		name = place_name(p, row, i);
+		name = place_name(names, row, i);
 		buf_puts(out, i ? "," : "");
 		json_string(out, name.s);
 		free(name.s);
@@ -334,8 +328,8 @@ static void json_place(const struct ppa_interval *p, const struct ppa_lock *row,
 	buf_puts(out, "}");
 }
 
-static void json_lock(const struct ppa_interval *p, const struct lock *l,
-		      struct buf *out)
+static void json_lock(const struct ppa_interval *p, struct ppa_names *names,
+		      const struct lock *l, struct buf *out)
 {
 	struct buf name = lock_name(l->rows);
 	size_t i;
@@ -353,21 +347,22 @@ static void json_lock(const struct ppa_interval *p, const struct lock *l,
 	buf_puts(out, ",\"places\":[");
 	for (i = 0; i < l->nr; i++) {
 		buf_puts(out, i ? "," : "");
-		json_place(p, &l->rows[i], out);
+		json_place(p, names, &l->rows[i], out);
 	}
 	buf_puts(out, "]}");
 }
 
-void ppa_locks_json(struct ppa_interval *p, struct buf *out)
+void ppa_locks_json(const struct ppa_interval *p, struct ppa_names *names,
+		    struct buf *out)
 {
 	struct locks l = locks_of(p);
 	size_t i;
 
-	names_begin(p);
+	ppa_names_look_again(names);
 	buf_printf(out, "{\"seconds\":%.6f,\"locks\":[", p->seconds);
 	for (i = 0; i < l.nr; i++) {
 		buf_puts(out, i ? "," : "");
-		json_lock(p, &l.all[i], out);
+		json_lock(p, names, &l.all[i], out);
 	}
 	buf_puts(out, "]}\n");
 	locks_free(&l);

@@ -4,11 +4,17 @@
 #define STAPWATCH_PPA_LOCKS_H
 
 #include "cmd/ppa_interval.h"
+#include "cmd/ppa_names.h"
 
-/** ppa_locks_table - a row for each lock, most time first */
-void ppa_locks_table(struct ppa_interval *p, struct buf *out);
+/**
+ * ppa_locks_table - a row for each lock, most time first
+ * @names: those of programs' functions
+ */
+void ppa_locks_table(const struct ppa_interval *p, struct ppa_names *names,
+		     struct buf *out);
 
 /** ppa_locks_json - the same, with each place and holder */
-void ppa_locks_json(struct ppa_interval *p, struct buf *out);
+void ppa_locks_json(const struct ppa_interval *p, struct ppa_names *names,
+		    struct buf *out);
 
 #endif

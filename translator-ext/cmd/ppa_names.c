@@ -209,7 +209,7 @@ symbol_of(struct ppa_names *n, struct named_file *f, uint64_t offset)
 	return symtab_find(&f->symbols, addr);
 }
 
-void ppa_names_put(struct ppa_names *n, uint32_t pid, uint64_t ip,
+void ppa_names_put(struct ppa_names *n, uint32_t pid, uint64_t ip, bool returns,
 		   struct buf *out)
 {
 	const struct mapping *m = mapping_of(n, pid, ip);
@@ -223,7 +223,7 @@ void ppa_names_put(struct ppa_names *n, uint32_t pid, uint64_t ip,
 		return;
 	}
 	f = &n->file[m->file];
-	s = symbol_of(n, f, ip - m->start + m->offset);
+	s = symbol_of(n, f, ip - returns - m->start + m->offset);
 	if (!s) {
 		buf_printf(out, "%s+0x%" PRIx64, f->image.name,
 			   ip - m->start + m->offset);

@@ -7,6 +7,7 @@
 #ifndef STAPWATCH_PPA_NAMES_H
 #define STAPWATCH_PPA_NAMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
@@ -21,11 +22,12 @@ void ppa_names_look_again(struct ppa_names *n);
 
 /**
  * ppa_names_put - add what an address is called in a process
+ * @returns: it is where a call returns to, behind that
  *
  * That is a function, or the file and the place in it, or, where the process is gone,
  * the address.
  */
-void ppa_names_put(struct ppa_names *n, uint32_t pid, uint64_t ip,
+void ppa_names_put(struct ppa_names *n, uint32_t pid, uint64_t ip, bool returns,
 		   struct buf *out);
 
 #endif

@@ -290,6 +290,9 @@ static struct waited waited(uint32_t kind, uint64_t lock, uint64_t space,
 	return w;
 }
 
+/* A process that there cannot be: nobody knows what it has mapped. */
+#define GONE 99999999
+
 /* Locks: one of two holders, one of which stands twice, one of a process, one that
  * spins, a file, what found no room, and one that nobody waited for. */
 static void locks_file(int look)
@@ -300,7 +303,7 @@ static void locks_file(int look)
 		waited(PPA_LOCK_MUTEX, 0xffff0010, 0, 30, "big [mod]", "lock_big"),
 		waited(PPA_LOCK_SPIN, 0xffff0020, 0, 0, "small", "lock_small"),
 		waited(PPA_LOCK_MUTEX, 0xffff0010, 0, 4711, "big [mod]", "lock_big"),
-		waited(PPA_LOCK_FUTEX, 0x7f10, 30, 31, "", ""),
+		waited(PPA_LOCK_FUTEX, 0x7f10, GONE, 31, "", ""),
 		waited(PPA_LOCK_MUTEX, 0xffff0010, 0, 30, "big [mod]", "lock_big"),
 		waited(PPA_LOCK_READ, 0xffff0030, 30, 0, "", "fault"),
 		waited(PPA_LOCK_FILE, 432, 0x800103, 0, "", ""),
@@ -326,6 +329,7 @@ static void locks_file(int look)
 		for (k = 0; k < PPA_NR_LOCK_VALUES; k++)
 			w[i].lock.values[k] = 7 * MS + look * more[i][k];
 	w[6].lock.what = PPA_LOCK_IS_MMAP;
+	w[7].lock.what = GONE;
 	h.stride = sizeof(w[0]);
 	h.nr_values = PPA_NR_LOCK_VALUES;
 	if (look && !strcmp(fault, "locks_short"))

@@ -227,6 +227,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (i = 0; i + 4 <= size && i < 4 * 16; i += 4)
 		spoil(i % 8 ? &now : &before, data + i);
 	if (read_look(&before, &p.before) && read_look(&now, &p.now)) {
+		struct ppa_names *names = ppa_names_new();
+
 		ppa_interval_rows(&p, size % 2 ? 10 : 0, size % 5);
 		ppa_table(&p, true, false, size % 3, size % 2, size % 7, &out);
 		is_text(&out);
@@ -237,8 +239,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ppa_irqs_json(&p, &out);
 		ppa_syscalls_table(&p, &out);
 		ppa_syscalls_json(&p, &out);
-		ppa_locks_table(&p, &out);
-		ppa_locks_json(&p, &out);
+		ppa_locks_table(&p, names, &out);
+		ppa_locks_json(&p, names, &out);
+		ppa_names_free(names);
 		is_text(&out);
 		out.len = 0;
 		ppa_json(&p, size % (PPA_CPUS + 1), size % 5 ? 0 : 10, &out);
