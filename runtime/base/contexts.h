@@ -26,6 +26,8 @@
 #define SW_PPA_END() do { } while (0)
 #define SW_TIMELINE_START() 0
 #define SW_TIMELINE_END() do { } while (0)
+#define SW_SLOW_START() 0
+#define SW_SLOW_END() do { } while (0)
 #define SW_PROFILE_END() do { } while (0)
 #define SW_WATCH_END() do { } while (0)
 #define SW_SETS_END() do { } while (0)
@@ -52,10 +54,12 @@ extern const char stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_free[]
 	rc_ = rc_ ?: SW_NOTIFY_START();					\
 	rc_ = rc_ ?: SW_PPA_START();					\
 	rc_ = rc_ ?: SW_TIMELINE_START();				\
+	rc_ = rc_ ?: SW_SLOW_START();					\
 	rc_ ?: contexts_alloc; })
 
 #define SW_CONTEXTS_FREE(contexts_free) do {				\
 	asm volatile(".set stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_free, 0"); \
+	SW_SLOW_END();							\
 	SW_TIMELINE_END();						\
 	SW_WATCH_END();							\
 	SW_PROFILE_END();						\

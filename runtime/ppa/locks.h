@@ -423,24 +423,26 @@ static u32 ppa_lock_of_call(struct task_struct *task, u8 part)
 
 /* ---- a switch */
 
-static __always_inline bool ppa_part_is_lock(u8 part)
+static u64 ppa_lock_sum(const struct ppa_rec *r)
 {
-	return part == PPA_PART_LOCK || part == PPA_PART_FUTEX;
+	return r->parts[PPA_PART_LOCK] + r->parts[PPA_PART_FUTEX];
 }
 
-/* Current, whose record this is, goes, for a lock. */
+/* Current, whose record this is, goes; for a lock perhaps. */
 static noinline void ppa_lock_out(struct ppa_rec *out, struct task_struct *task)
 {
-	const bool kernel = out->part == PPA_PART_LOCK && out->lock;
-
-	out->waits_for = 1 + (kernel ? out->lock_row :
-			      ppa_lock_of_call(task, out->part));
+	if (out->part == PPA_PART_LOCK && out->lock)
+		out->waits_for = 1 + out->lock_row;
+	else if (out->part == PPA_PART_LOCK || out->part == PPA_PART_FUTEX)
+		out->waits_for = 1 + ppa_lock_of_call(task, out->part);
+	out->waited = ppa_lock_sum(out);
 }
 
-/* And is back, for which it was blocked for D. */
-static noinline void ppa_lock_in(struct ppa_rec *in, u64 d)
+/* And is back from it: its life has the time that it was blocked. */
+static noinline void ppa_lock_in(struct ppa_rec *in)
 {
-	ppa_lock_add(in->waits_for - 1, PPA_LOCK_WAITS, d);
+	ppa_lock_add(in->waits_for - 1, PPA_LOCK_WAITS,
+		     ppa_lock_sum(in) - in->waited);
 	in->waits_for = 0;
 }
 

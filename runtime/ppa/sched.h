@@ -172,21 +172,6 @@ static noinline void ppa_slice_name(struct task_struct *task)
 	ppa_slice_of_thread(SW_SLICE_NAME, task->pid, task->tgid, words);
 }
 
-/* Return: for how long it was woken. */
-static __always_inline u64 ppa_comes_in(struct ppa_rec *in, u8 wait, u64 now)
-{
-	const u8 part = in->part;
-	u64 before, ready;
-
-	if (likely(!in->waits_for))
-		return ppa_life_in(in, wait, now);
-	/* it may have been told meanwhile not to be accounted for */
-	before = ppa_part_is_lock(part) ? in->parts[part] : 0;
-	ready = ppa_life_in(in, wait, now);
-	ppa_lock_in(in, ppa_part_is_lock(part) ? in->parts[part] - before : 0);
-	return ready;
-}
-
 static void
 ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 	      struct task_struct *next, unsigned int prev_state)
@@ -225,7 +210,7 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 		ppa_life_out(out, c->on, ppa_part_of(out, prev, preempt,
 						     c->state, prev_state),
 			     now);
-		if (unlikely(ppa_locks.rows) && ppa_part_is_lock(out->part))
+		if (unlikely(ppa_locks.rows))
 			ppa_lock_out(out, prev);
 		out->mode = c->state;
 		WRITE_ONCE(out->wait, PPA_WAIT_NONE);
@@ -267,7 +252,9 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 	if (in) {
 		ppa_rec_change(in);
 		wait = READ_ONCE(in->wait);
-		ready = ppa_comes_in(in, wait, now);
+		ready = ppa_life_in(in, wait, now);
+		if (unlikely(in->waits_for))
+			ppa_lock_in(in);
 		if (c->calls)
 			ppa_call_in(c, in, c->on);
 		if (c->on && wait)

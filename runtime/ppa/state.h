@@ -32,6 +32,7 @@
  *   proc_locks.h	... of locks
  *   dirs.h	their directories, which come and go with threads
  *   session.h	from module init to module exit
+ *   slow.h	who ran on a CPU while a thread waited for it
  *   timeline.h	slices and what threads stand at, into the trace
  *
  * Interrupts stay on.  What comes between two instructions of a charge:
@@ -132,6 +133,7 @@ struct ppa_rec {
 	const void *lock;		/* that it waits for */
 	u32 lock_row;			/* of that; see locks.h */
 	u32 waits_for;			/* one more than the row of its wait; 0: none */
+	u64 waited;			/* for locks, before that */
 	u32 waker;			/* of its last wake-up, as slices have it */
 	u64 call;			/* that it is within; see syscalls.h */
 	u64 called;			/* since when */

@@ -171,6 +171,10 @@ static void put_listed(struct lowering *l, const struct point *p, struct buf *b)
 
 	if (!points_check(l, p))
 		return;
+	if (point_has(p, PART_SLOW)) {
+		buf_puts(b, "ppa.slow");
+		return;
+	}
 	if (point_has(p, PART_PROFILE) || point_has(p, PART_TIME)) {
 		sampling_put(l, p, b);
 		return;

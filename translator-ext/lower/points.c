@@ -6,6 +6,7 @@
 #include "lower/lowering.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ static int maker_len(const struct lowering *l, size_t i)
 
 static void fail_made(struct lowering *l, size_t i)
 {
-	lower_fail(l, i, "%.*s: startwatch, elapsed, pmu_profile and time_ms do not work out of a macro or an argument, but for what is in their parentheses; write the probe point out",
+	lower_fail(l, i, "%.*s: startwatch, elapsed, pmu_profile, time_ms and ppa.slow do not work out of a macro or an argument, but for what is in their parentheses; write the probe point out",
 		   maker_len(l, i), l->user + l->s.t.tok[i].at);
 }
 
@@ -127,6 +128,32 @@ static void blank_rest(struct lowering *l, const struct point *p, size_t parts)
 				   p->parts[k].end);
 }
 
+/* ppa.slow(US): every wait, and a handler that leaves out the shorter ones. */
+static int slow_put(struct lowering *l, const struct point *p,
+		    struct buf *stands_for, struct buf *body)
+{
+	const struct part *part = &p->parts[p->nr_parts - 1];
+	const size_t i = part->argument;
+	const size_t len = i < l->s.t.nr ? tok_len(l, i) : 0;
+	char number[24] = "", *end;
+	unsigned long long us;
+
+	if (p->nr_parts != 2 || part->kind != PART_SLOW) {
+		lower_fail(l, p->begin, "ppa.slow(US) stands alone");
+		return -1;
+	}
+	if (i + 2 == part->end && is(l, i + 1, ")") && len < sizeof(number))
+		memcpy(number, tok_text(l, i), len);
+	us = strtoull(number, &end, 0);
+	if (!isdigit((unsigned char)*number) || *end || us > INT64_MAX) {
+		lower_fail(l, i, "ppa.slow wants a number of microseconds, as in ppa.slow(10000)");
+		return -1;
+	}
+	buf_puts(stands_for, "ppa.wait");
+	buf_printf(body, "if (slow_us < %llu) next ", us);
+	return 0;
+}
+
 /* No script of the command line has another's. */
 static void next_name(const struct lowering *l, char *name, size_t size)
 {
@@ -162,25 +189,29 @@ void points_lower(struct lowering *l, const struct probe *probe,
 {
 	struct range have = aliases_readings(l, p);
 	struct buf stands_for = { 0 }, body = { 0 };
-	size_t first, last, parts, place;
+	size_t first = 0, last = 0, parts, place;
+	bool slow = point_has(p, PART_SLOW);
 	bool sampled = point_has(p, PART_PROFILE) || point_has(p, PART_TIME);
 	char name[32];
 
 	if (!points_check(l, p))
 		return;
 	explain_point(l, p);
-	parts = sampled ? p->nr_parts : cut(p, &first, &last);
+	parts = sampled || slow ? p->nr_parts : cut(p, &first, &last);
 	if (is_within(l, p->begin) || is_within(l, p->parts[parts - 1].end)) {
 		fail_made(l, is_within(l, p->begin) ? p->begin
 						    : p->parts[parts - 1].end);
 		return;
 	}
-	if (!sampled && first == last) {
+	if (!sampled && !slow && first == last) {
 		lower_fail(l, p->begin, "what is to be probed is missing: kernel.%s.function(\"NAME\")",
 			   point_has(p, PART_ELAPSED) ? "elapsed(\"EVENT\")" : "startwatch(\"EVENT\")");
 		return;
 	}
-	if (sampled) {
+	if (slow) {
+		if (slow_put(l, p, &stands_for, &body))
+			goto out;
+	} else if (sampled) {
 		if (sampling_put(l, p, &stands_for))
 			goto out;
 	} else {
@@ -188,7 +219,8 @@ void points_lower(struct lowering *l, const struct probe *probe,
 			  &stands_for);
 	}
 	/* the alias that it uses has the first ones */
-	if (readings_put(l, probe, p, have.max - point_readings(p), &body))
+	if (!slow &&
+	    readings_put(l, probe, p, have.max - point_readings(p), &body))
 		goto out;
 	explain_became(l, p, stands_for.s ?: "", parts);
 
