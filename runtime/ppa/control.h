@@ -114,6 +114,10 @@ static int ppa_hooks_set(bool full)
 			return rc;
 		}
 	}
+	if (!full && ppa_locks.rows) {
+		tracepoint_synchronize_unregister();
+		ppa_spins_forget();
+	}
 	if (ppa_has_hook("sched_exit_tp")) {
 		ppa.knows_switches = true;
 	} else if (!full) {

@@ -15,7 +15,7 @@
  *
  *   ppa_on_lock_begin(), _end()	any context, NMI included
  *   ppa_lock_out(), _in()	a switch
- *   ppa_locks_alloc(), _free()	sleepable, when nobody looks
+ *   ppa_locks_alloc(), _free(), ppa_spins_forget()	sleepable, when nobody looks
  */
 #ifndef STAPWATCH_PPA_LOCKS_H
 #define STAPWATCH_PPA_LOCKS_H
@@ -259,16 +259,29 @@ static struct ppa_spin *ppa_spin_here(void)
 			  in_serving_softirq() ? 1 : 0];
 }
 
+static void ppa_spin_over(struct ppa_spin *s)
+{
+	u64 now = sw_tsc();
+
+	ppa_lock_add(s->row, PPA_LOCK_SPUN, now > s->since ? now - s->since : 0);
+	s->lock = NULL;
+}
+
 /* Whatever it was spun for; an interrupt's own is another. */
 static void ppa_spin_ends(struct ppa_spin *s, const void *lock)
 {
-	u64 now;
+	if (s->lock == lock)
+		ppa_spin_over(s);
+}
 
-	if (s->lock != lock)
-		return;
-	now = sw_tsc();
-	ppa_lock_add(s->row, PPA_LOCK_SPUN, now > s->since ? now - s->since : 0);
-	s->lock = NULL;
+/* What spins when nobody is told of its end any more is forgotten. */
+static void ppa_spins_forget(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		memset(per_cpu_ptr(&ppa_spins, cpu), 0,
+		       sizeof(struct ppa_spins));
 }
 
 static void ppa_spin_begins(struct ppa_spin *s, const void *lock, u32 row)
@@ -299,6 +312,9 @@ static void ppa_on_lock_begin(void *data, void *lock, unsigned int flags)
 
 	preempt_disable_notrace();
 	s = ppa_spin_here();
+	/* what spins already, and begins to, was left by a thread of no record */
+	if (spins)
+		s->lock = NULL;
 	ppa_spin_ends(s, lock);
 	holder = ppa_lock_holder(lock, kind);
 	if (!spins || holder || kind != PPA_LOCK_MUTEX) {
@@ -335,7 +351,7 @@ ppa_lock_user_stack(struct ppa_lock_key *key, struct pt_regs *regs)
 	key->ip[key->nr++] = instruction_pointer(regs);
 #ifdef PPA_HAS_USER_FRAMES
 	unsigned long frame[2], below = user_stack_pointer(regs);
-	unsigned long at = frame_pointer(regs);
+	unsigned long at = in_compat_syscall() ? 0 : frame_pointer(regs);
 
 	while (key->nr < PPA_LOCK_FRAMES && at % sizeof(at) == 0 &&
 	       at - below < PPA_FRAME_FAR &&
@@ -428,9 +444,14 @@ static u64 ppa_lock_sum(const struct ppa_rec *r)
 	return r->parts[PPA_PART_LOCK] + r->parts[PPA_PART_FUTEX];
 }
 
-/* Current, whose record this is, goes; for a lock perhaps. */
+/* Current, whose record this is, goes; for a lock perhaps.  A mutex is spun for until
+ * another thread wants the CPU. */
 static noinline void ppa_lock_out(struct ppa_rec *out, struct task_struct *task)
 {
+	struct ppa_spin *s = this_cpu_ptr(&ppa_spins)->in;
+
+	if (s->lock)
+		ppa_spin_over(s);
 	if (out->part == PPA_PART_LOCK && out->lock)
 		out->waits_for = 1 + out->lock_row;
 	else if (out->part == PPA_PART_LOCK || out->part == PPA_PART_FUTEX)
@@ -469,7 +490,6 @@ static void ppa_locks_free(void)
 static int ppa_locks_alloc(unsigned int max)
 {
 	const u32 places = roundup_pow_of_two(max);
-	int cpu;
 
 	BUILD_BUG_ON(sizeof(struct ppa_lock_key) % sizeof(u64));
 	ppa_locks.rows = vzalloc((1 + (size_t)places) *
@@ -480,9 +500,7 @@ static int ppa_locks_alloc(unsigned int max)
 	ppa_locks.text.from = kallsyms_lookup_name("__lock_text_start");
 	ppa_locks.text.to = kallsyms_lookup_name("__lock_text_end");
 	sw_sched_texts();
-	for_each_possible_cpu(cpu)
-		memset(per_cpu_ptr(&ppa_spins, cpu), 0,
-		       sizeof(struct ppa_spins));
+	ppa_spins_forget();
 	return 0;
 }
 
