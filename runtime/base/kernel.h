@@ -21,6 +21,7 @@
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/perf_event.h>
+#include <linux/preempt.h>
 #include <linux/proc_fs.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
@@ -30,6 +31,13 @@
 #include <linux/version.h>
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
+
+/* ---- contexts */
+
+/* Since 5.11. */
+#ifndef in_hardirq
+#define in_hardirq() in_irq()
+#endif
 
 /* ---- tracepoints */
 

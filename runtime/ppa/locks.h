@@ -346,9 +346,8 @@ static void ppa_on_lock_end(void *data, void *lock, int ret)
 
 /* By frame pointers, as far as they lead, without waiting for a page. */
 static void
-ppa_lock_user_stack(struct ppa_lock_key *key, struct pt_regs *regs)
+ppa_lock_user_frames(struct ppa_lock_key *key, struct pt_regs *regs)
 {
-	key->ip[key->nr++] = instruction_pointer(regs);
 #ifdef PPA_HAS_USER_FRAMES
 	unsigned long frame[2], below = user_stack_pointer(regs);
 	unsigned long at = in_compat_syscall() ? 0 : frame_pointer(regs);
@@ -362,6 +361,13 @@ ppa_lock_user_stack(struct ppa_lock_key *key, struct pt_regs *regs)
 		at = frame[0];
 	}
 #endif
+}
+
+static void
+ppa_lock_user_stack(struct ppa_lock_key *key, struct pt_regs *regs)
+{
+	key->ip[key->nr++] = instruction_pointer(regs);
+	ppa_lock_user_frames(key, regs);
 }
 
 /* Since 5.14. */
