@@ -18,6 +18,7 @@
 #include <linux/err.h>
 #include <linux/highmem.h>
 #include <linux/hrtimer.h>
+#include <linux/irq_work.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/perf_event.h>
@@ -263,6 +264,15 @@ static inline void sw_uprobe_sync(void)
 #endif
 
 /* ---- other CPUs and timers */
+
+/* Since 5.11, when its flags moved, too. */
+#ifndef IRQ_WORK_INIT_HARD
+#define IRQ_WORK_INIT_HARD(function)					\
+	(struct irq_work) {						\
+		.flags = ATOMIC_INIT(IRQ_WORK_HARD_IRQ),		\
+		.func = (function),					\
+	}
+#endif
 
 /* INIT_CSD() came with 5.11. */
 static inline void

@@ -22,6 +22,7 @@
 #ifndef STAPWATCH_COUNT_GATE_H
 #define STAPWATCH_COUNT_GATE_H
 
+#include "base/kernel.h"
 #include "base/session.h"
 #include "count/cpu.h"
 #include "count/pmu.h"

@@ -17,6 +17,7 @@
 
 #include "base/contexts.h"
 #include "base/hooks.h"
+#include "base/kernel.h"
 #include "base/session.h"
 #include "count/gate.h"
 #include "count/hotplug.h"

@@ -19,6 +19,7 @@
 #define STAPWATCH_SET_SWITCH_H
 
 #include "base/clock.h"
+#include "base/kernel.h"
 #include "count/cpu.h"
 #include "count/event.h"
 #include "count/gate.h"
@@ -227,13 +228,7 @@ static enum hrtimer_restart sw_set_on_timer(struct hrtimer *timer)
 static void sw_set_timer_setup(struct hrtimer *timer,
 			       enum hrtimer_restart (*function)(struct hrtimer *))
 {
-#ifdef STAPCONF_HRTIMER_INIT
-	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
-	timer->function = function;
-#else
-	hrtimer_setup(timer, function, CLOCK_MONOTONIC,
-		      HRTIMER_MODE_REL_PINNED_HARD);
-#endif
+	sw_hrtimer_setup(timer, function, HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 /* ---- the thread */

@@ -29,6 +29,7 @@
 
 #include "base/clock.h"
 #include "base/hooks.h"
+#include "base/kernel.h"
 #include "count/cpu.h"
 #include "count/pmu.h"
 #include "count/table.h"
@@ -161,6 +162,7 @@ sw_set_on_switch(void *data, bool preempt, struct task_struct *prev,
 	if (in)
 		sw_set_thread_in(c, p, in, now);
 }
+SW_SWITCH_WITHOUT_STATE(sw_set_on_switch)
 
 /* A timer that is of a thread which has gone, or of a set which has, finds that out:
  * so nobody has to cancel it, which a switch has no time for. */
@@ -216,11 +218,12 @@ static void sw_set_taken_in(void)
 
 static void __maybe_unused sw_set_check_callback(void)
 {
-	check_trace_callback_type_sched_switch(sw_set_on_switch);
+	check_trace_callback_type_sched_switch(
+		SW_SWITCH_CALLBACK(sw_set_on_switch));
 }
 
 static struct sw_hook sw_set_hooks[] = {
-	{ "sched_switch", sw_set_on_switch },
+	{ "sched_switch", SW_SWITCH_CALLBACK(sw_set_on_switch) },
 };
 
 #endif
