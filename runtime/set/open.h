@@ -30,6 +30,7 @@
 #include <linux/cpuhotplug.h>
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
+#include <linux/kthread.h>
 #include <linux/percpu.h>
 #include <linux/smpboot.h>
 #include <linux/workqueue.h>
@@ -401,6 +402,21 @@ static void sw_sets_report(void)
 			  merged);
 }
 
+/*
+ * Before 6.12, and what was mended since of those, a thread that is stopped is first
+ * bound to its CPU anew, and the kernel complains if it is not parked.
+ */
+static void sw_set_threads_park(void)
+{
+	int cpu;
+
+	cpus_read_lock();
+	/* those of the others are */
+	for_each_online_cpu(cpu)
+		kthread_park(per_cpu(sw_set_tasks, cpu));
+	cpus_read_unlock();
+}
+
 /**
  * sw_sets_end - CPUs switch no more
  *
@@ -431,8 +447,10 @@ static void sw_sets_end(void)
 		irq_work_sync(&per_cpu_ptr(sw_set_cpus, cpu)->taken_in);
 	}
 	cancel_work_sync(&sw_set_opener);
-	if (sw_set_has_threads)
+	if (sw_set_has_threads) {
+		sw_set_threads_park();
 		smpboot_unregister_percpu_thread(&sw_set_threads);
+	}
 	mutex_lock(&sw_session_lock);
 	sw_set_hotplug = 0;
 	sw_set_has_threads = false;
