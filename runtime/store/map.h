@@ -186,6 +186,27 @@ static __always_inline void sw_hist_add(u32 number, s64 value)
 	sw_hist_add_at(sw_hist_at(number), value);
 }
 
+#define SW_HIST_STEP 8
+
+/*
+ * Most are 0: a handler cannot go on for long, and there may be hundreds of CPUs.
+ */
+static __always_inline void
+sw_hist_gather_some(u64 *n, const unsigned long *word)
+{
+	unsigned long any = 0;
+	unsigned int i;
+
+	BUILD_BUG_ON(PERFMAP_HIST_BUCKETS % SW_HIST_STEP);
+#pragma GCC unroll 8
+	for (i = 0; i < SW_HIST_STEP; i++)
+		any |= READ_ONCE(word[i]);
+	if (!any)
+		return;
+	for (i = 0; i < SW_HIST_STEP; i++)
+		n[i] += READ_ONCE(word[i]);
+}
+
 /*
  * Add up a CPU's page after the other: bucket by bucket each of them would be in
  * other pages.  Preemption is off until sw_hist_let_go().
@@ -207,8 +228,8 @@ static struct sw_hist_sums *sw_hist_gather(u32 number)
 		const unsigned long *word =
 			PCPU_CTR(sw_hist_at(number), cpu);
 
-		for (i = 0; i < PERFMAP_HIST_BUCKETS; i++)
-			s->n[i] += READ_ONCE(word[i]);
+		for (i = 0; i < PERFMAP_HIST_BUCKETS; i += SW_HIST_STEP)
+			sw_hist_gather_some(s->n + i, word + i);
 	}
 	return s;
 }
