@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A server of requests whose cost is known.
+ *
+ *	requests TIMES N	TIMES requests of each of three kinds; kind K takes
+ *				K * N iterations of two instructions each, with a
+ *				mutex held
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static __attribute__((noinline)) void spin(unsigned long n)
+{
+#if defined(__x86_64__)
+	asm volatile("1: dec %0; jnz 1b" : "+r"(n) : : "cc");
+#else
+	asm volatile("1: subs %0, %0, 1; b.ne 1b" : "+r"(n) : : "cc");
+#endif
+}
+
+__attribute__((noinline)) int request(int kind, unsigned long n)
+{
+	pthread_mutex_lock(&mutex);
+	spin(kind * n);
+	pthread_mutex_unlock(&mutex);
+	return kind;
+}
+
+int main(int argc, char **argv)
+{
+	int times = argc > 2 ? atoi(argv[1]) : 1;
+	unsigned long n = argc > 2 ? strtoul(argv[2], NULL, 0) : 1000;
+	int i, sum = 0;
+
+	for (i = 0; i < times; i++)
+		sum += request(1, n) + request(2, n) + request(3, n);
+	return sum != 6 * times;
+}
