@@ -92,14 +92,15 @@ make_tmp() {
 	mv "$new" "$TMP"
 }
 
-# What labs left behind that were killed.
+# What labs left behind that were killed. Another lab may be at it too, and be first at any of them: that
+# is no error.
 remove_stale() {
 	local file
 	for file in "$CACHE"/tmp/*/.lock; do
 		if [[ -f $file ]] && flock -n "$file" true; then
 			rm -rf "${file%/.lock}"
 		fi
-	done
+	done 2>/dev/null
 }
 
 # --- locks: `lock NAME [-s]` holds until `unlock NAME` or the end of the process
