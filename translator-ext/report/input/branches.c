@@ -8,11 +8,12 @@
 #include <string.h>
 
 /* The kernel has the upper half of all addresses. */
-static struct branch_end end_of(struct procs *procs, uint32_t pid,
-				uint64_t addr)
+static struct branch_end end_of(struct procs *procs,
+				const struct sw_trace_sample *s, uint64_t addr)
 {
 	const bool kernel = addr >> 63;
-	const uint32_t space = kernel ? 0 : procs_space(procs, pid);
+	const uint32_t space = kernel ? 0 :
+					procs_space(procs, s->pid, s->r.time);
 	struct branch_end end = { 0 };
 
 	end.image = procs_find(procs, space, kernel, addr, &end.offset);
@@ -52,8 +53,8 @@ void branches_add(struct branches *b, struct procs *procs,
 	for (i = 0; i < sample->nr_branches; i++) {
 		memcpy(&branch, (const char *)list + i * sizeof(branch),
 		       sizeof(branch));
-		key.from = end_of(procs, sample->pid, branch.from);
-		key.to = end_of(procs, sample->pid, branch.to);
+		key.from = end_of(procs, sample, branch.from);
+		key.to = end_of(procs, sample, branch.to);
 		nr = intern(&b->keys, &key, sizeof(key));
 		b->counts = array_room(b->counts, &b->size, nr + 1,
 				       sizeof(*b->counts));

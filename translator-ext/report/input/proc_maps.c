@@ -27,6 +27,15 @@ struct space {
 
 struct process {
 	uint32_t space;		/* plus 1; 0: not seen yet */
+	struct jit_dump *jit;	/* or NULL */
+	bool jit_over;		/* that was another program */
+};
+
+/* A space as others know it. */
+struct view {
+	uint32_t space;
+	uint32_t process;	/* whose jit is meant, */
+	uint32_t jit;		/* ... in this state; plus 1; 0: none is */
 };
 
 struct thread {
@@ -46,6 +55,7 @@ struct procs {
 	size_t nr_spaces, size_spaces;
 	uint32_t *free_spaces;
 	size_t nr_free, size_free;
+	struct intern views;
 	struct space modules;
 };
 
@@ -66,10 +76,13 @@ void procs_free(struct procs *p)
 	free(p->spaces);
 	free(p->free_spaces);
 	free(p->modules.maps);
+	for (i = 0; i < p->pids.nr; i++)
+		jit_dump_free(p->processes[i].jit);
 	free(p->processes);
 	free(p->threads);
 	intern_free(&p->pids);
 	intern_free(&p->tids);
+	intern_free(&p->views);
 	free(p);
 }
 
@@ -219,6 +232,15 @@ static struct space *split_space(struct procs *p, uint32_t pid)
 	return s;
 }
 
+/* Who writes such a file maps it, so that it is known of; once is enough. */
+static void set_jit(struct procs *p, const struct sw_trace_mmap *r)
+{
+	struct process *proc = process_of(p, r->pid);
+
+	if (!proc->jit)
+		proc->jit = jit_dump_read(r->path, r->pid, p->texts);
+}
+
 static void on_mmap(struct procs *p, const struct sw_trace_mmap *r)
 {
 	const uint32_t space = process_of(p, r->pid)->space - 1;
@@ -229,6 +251,8 @@ static void on_mmap(struct procs *p, const struct sw_trace_mmap *r)
 		.image = image_of_map(p->images, r),
 	};
 
+	if (jit_dump_is(r->path))
+		set_jit(p, r);
 	m.offset = p->images->all[m.image].kind == IMAGE_JIT ? r->addr :
 							       r->offset;
 	if (!r->len || is_there(s, &m))
@@ -241,8 +265,10 @@ static void on_mmap(struct procs *p, const struct sw_trace_mmap *r)
 static void on_comm(struct procs *p, const struct sw_trace_comm *r)
 {
 	thread_of(p, r->tid)->comm = intern_string(p->texts, r->comm) + 1;
-	if (r->flags & SW_TRACE_COMM_EXEC)
-		set_space(p, r->pid, new_space(p, r->pid));
+	if (!(r->flags & SW_TRACE_COMM_EXEC))
+		return;
+	set_space(p, r->pid, new_space(p, r->pid));
+	process_of(p, r->pid)->jit_over = process_of(p, r->pid)->jit;
 }
 
 static void on_fork(struct procs *p, const struct sw_trace_fork *r)
@@ -300,22 +326,46 @@ uint32_t procs_comm(struct procs *p, uint32_t pid, uint32_t tid)
 	return intern_string(p->texts, tid ? "[unknown]" : "swapper");
 }
 
-uint32_t procs_space(struct procs *p, uint32_t pid)
+uint32_t procs_space(struct procs *p, uint32_t pid, uint64_t time)
 {
-	const uint32_t space = process_of(p, pid)->space - 1;
+	const struct process *proc = process_of(p, pid);
+	struct view v = { .space = proc->space - 1 };
 
-	p->spaces[space].kept = true;
-	return space;
+	p->spaces[v.space].kept = true;
+	if (proc->jit && !proc->jit_over) {
+		v.process = proc - p->processes;
+		v.jit = jit_dump_state(proc->jit, time) + 1;
+	}
+	return intern(&p->views, &v, sizeof(v));
+}
+
+/* An address of memory without a file is that of a function, if there is one. */
+static void find_jit(const struct procs *p, const struct view *v,
+		     const struct map *m, uint64_t *offset)
+{
+	if (v && v->jit && m && p->images->all[m->image].kind == IMAGE_JIT)
+		jit_dump_find(p->processes[v->process].jit, v->jit - 1, *offset,
+			      offset);
 }
 
 uint32_t procs_find(struct procs *p, uint32_t space, bool kernel, uint64_t ip,
 		    uint64_t *offset)
 {
-	const struct space *s = kernel ? &p->modules : &p->spaces[space];
+	const struct view *v = kernel ? NULL : p->views.keys[space].key;
+	const struct space *s = v ? &p->spaces[v->space] : &p->modules;
 	const struct map *m = find_map(s, ip);
 
 	*offset = m ? m->offset + (ip - m->addr) : ip;
+	find_jit(p, v, m, offset);
 	if (m)
 		return m->image;
 	return kernel ? 0 : s->nothing;
+}
+
+const struct jit_dump *procs_jit(const struct procs *p, uint32_t pid)
+{
+	uint32_t nr;
+
+	return intern_find(&p->pids, &pid, sizeof(pid), &nr) ?
+		p->processes[nr].jit : NULL;
 }

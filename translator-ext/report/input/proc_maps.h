@@ -4,9 +4,9 @@
  * goes on.
  *
  * A space is what addresses mean to a process at one time.  It grows by maps
- * that lie where there was nothing; where one takes the place of another, and
- * at exec, a new space begins, so that (space, address) means one thing for
- * ever.
+ * that lie where there was nothing; where one takes the place of another, at
+ * exec, and when a JIT compiler has written down what it made, a new space begins,
+ * so that (space, address) means one thing for ever.
  */
 #ifndef STAPWATCH_PROC_MAPS_H
 #define STAPWATCH_PROC_MAPS_H
@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "report/input/images.h"
+#include "report/input/jit_dump.h"
 #include "trace/abi.h"
 
 struct procs;
@@ -30,7 +31,7 @@ void procs_record(struct procs *p, const struct sw_trace_record *r);
 uint32_t procs_comm(struct procs *p, uint32_t pid, uint32_t tid);
 
 /** procs_space - what a process's addresses mean at this time; it is kept */
-uint32_t procs_space(struct procs *p, uint32_t pid);
+uint32_t procs_space(struct procs *p, uint32_t pid, uint64_t time);
 
 /**
  * procs_find - whose code an address is
@@ -42,5 +43,8 @@ uint32_t procs_space(struct procs *p, uint32_t pid);
  */
 uint32_t procs_find(struct procs *p, uint32_t space, bool kernel, uint64_t ip,
 		    uint64_t *offset);
+
+/** procs_jit - what a process's JIT compiler has written down, or NULL */
+const struct jit_dump *procs_jit(const struct procs *p, uint32_t pid);
 
 #endif

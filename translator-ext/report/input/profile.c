@@ -214,7 +214,7 @@ static void fill_key(const struct reading *rd, const struct sw_trace_sample *s,
 		key->cpu = s->r.cpu;
 	/* a kernel's address means the same to all */
 	if (user && f & PROFILE_IP)
-		space = procs_space(procs, s->pid);
+		space = procs_space(procs, s->pid, s->r.time);
 	if (f & PROFILE_WALL && f & PROFILE_STACK &&
 	    is_off_cpu(rd->p, s->event)) {
 		key->image = image_of_mark(&rd->p->images, "[off CPU]");
@@ -229,7 +229,8 @@ static void fill_key(const struct reading *rd, const struct sw_trace_sample *s,
 			      PROFILE_STACK_LOST : s->kstack;
 		key->ustack = s->flags & SW_TRACE_NO_USTACK ?
 			      PROFILE_STACK_LOST : s->ustack;
-		key->space = s->ustack ? procs_space(procs, s->pid) : 0;
+		if (s->ustack)
+			key->space = procs_space(procs, s->pid, s->r.time);
 		key->in_user = user;
 	}
 }

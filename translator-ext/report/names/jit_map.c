@@ -101,6 +101,5 @@ bool jit_map_read(uint32_t pid, struct intern *texts, struct symtab *tab,
 	while ((line = strsep(&rest, "\n")))
 		take_line(line, order++, texts, tab);
 	free(text.s);
-	symtab_sort(tab);
 	return true;
 }

@@ -12,7 +12,7 @@
  * jit_map_read - the symbols of a process's own code
  * @pid: as the trace has it; a container's process writes the file by the
  *	number that it has there, where its own /tmp is
- * @tab: gets them, sorted
+ * @tab: gets them; the caller sorts it
  * @why: gets why a file that is there was not taken: a line without its end
  *
  * Return: whether there is such a file

@@ -138,11 +138,44 @@ struct elf_file *place_elf(struct places *pl, uint32_t image)
 	return s->elf;
 }
 
+/* Code that a program made: as it was written down with its times, or else as
+ * it is now. */
+static void load_jit(struct places *pl, const struct image *im,
+		     struct source *s)
+{
+	struct profile *p = pl->profile;
+	const struct jit_dump *dump = im->kind == IMAGE_JIT ?
+				      procs_jit(p->procs, im->pid) : NULL;
+	const struct jit_code *codes = NULL;
+	struct buf why = { 0 };
+	uint32_t nr = 0, i;
+	bool known;
+
+	if (dump)
+		codes = jit_dump_codes(dump, &nr);
+	for (i = 0; i < nr; i++)
+		symtab_add(&s->own, &(struct symbol) {
+			.addr = codes[i].place, .size = codes[i].size,
+			.name = codes[i].name, .rank = i,
+		});
+	known = jit_map_read(im->pid, &p->texts, &s->own, &why) || nr;
+	symtab_sort(&s->own);
+	if (dump && jit_dump_why(dump)) {
+		free(why.s);
+		why = (struct buf) { 0 };
+		buf_puts(&why, jit_dump_why(dump));
+	} else if (!known && !why.len) {
+		buf_puts(&why, im->kind == IMAGE_JIT ?
+			 "memory without a file, and neither /tmp/perf-PID.map nor a jit-PID.dump says what is there" :
+			 "nothing was mapped there, as far as the trace tells");
+	}
+	set_why(s, &why);
+}
+
 static void load(struct places *pl, uint32_t image, struct source *s)
 {
 	struct profile *p = pl->profile;
 	const struct image *im = &p->images.all[image];
-	struct buf why = { 0 };
 
 	s->tried = true;
 	progress("reading symbols", -1);
@@ -170,12 +203,7 @@ static void load(struct places *pl, uint32_t image, struct source *s)
 	case IMAGE_JIT:
 	case IMAGE_NONE:
 		s->symbols = &s->own;
-		if (!jit_map_read(im->pid, &p->texts, &s->own, &why) &&
-		    !why.len)
-			buf_puts(&why, im->kind == IMAGE_JIT ?
-				 "memory without a file, and no /tmp/perf-PID.map says what is there" :
-				 "nothing was mapped there, as far as the trace tells");
-		set_why(s, &why);
+		load_jit(pl, im, s);
 	}
 }
 
