@@ -161,14 +161,14 @@ static int print_stacks(const struct settings *s, struct view *v,
 		return 1;
 	calltree_make(&tree, v, event, &s->columns, false);
 	if (s->output == OUTPUT_FOLDED) {
-		folded_print(&tree, texts, out);
+		folded_print(&tree, texts, out, stdout);
 	} else {
 		buf_printf(&title, "%s: %s", s->path,
 			   profile_event_name(v->profile, event));
 		flame.title = title.s;
 		flame.idle_samples = v->totals[event].idle_samples;
 		flame.idle_events = v->totals[event].idle_events;
-		flame_svg_print(&flame, &tree, texts, out);
+		flame_svg_print(&flame, &tree, texts, out, stdout);
 		free(title.s);
 	}
 	calltree_free(&tree);

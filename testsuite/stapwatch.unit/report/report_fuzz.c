@@ -4,7 +4,7 @@
  * is read and what is said to be missing is what the bytes are, and each output
  * has all samples in it.
  *
- * libFuzzer calls LLVMFuzzerTestOneInput(); so does damage.c.
+ * libFuzzer calls LLVMFuzzerTestOneInput(); so do damage.c and mutate.c.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -30,8 +30,17 @@
 #include "report/output/timeline_view.h"
 #include "report/output/view.h"
 #include "../ensure.h"
+#include "../executions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* for mutate.c: marks, with some types behind them; a text; edges of numbers */
+extern const char *const mutate_words[];
+const char *const mutate_words[] = {
+	"SWT\xf7", "SWT\xf7\001", "SWT\xf7\004", "SWT\xf7\005", "SWT\xf7\017",
+	"what a script says\n", "\377\377\377\377", "\177", "\200", "\001", "\010",
+	"\377\377\377\177", "", NULL
+};
 
 static const struct profile_filter everything = {
 	.pid = -1, .tid = -1, .cpu = -1,
@@ -67,7 +76,7 @@ static uint64_t folded_total(const struct calltree *t, const struct profile *p)
 	uint64_t total = 0;
 	char *line, *rest;
 
-	folded_print(t, &p->texts, &out);
+	folded_print(t, &p->texts, &out, NULL);
 	for (line = out.s; line && *line; line = rest + 1) {
 		rest = strchr(line, '\n');
 		ensure(rest);
@@ -96,7 +105,7 @@ static void check_trees(struct view *v, const struct columns *columns)
 				       calltree_weight(&t, t.nodes));
 			if (!inverted)
 				flame_svg_print(&flame, &t, &v->profile->texts,
-						&out);
+						&out, NULL);
 			calltree_free(&t);
 			/* one is enough where there are 65536 */
 			if (i > 3)
@@ -282,14 +291,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	p = profile_read(path, ~PROFILE_WALL, &everything, &why);
 	ensure(!p == !!why.len);
 	check_timeline(path);
-	if (p) {
+	if (p)
 		check_reading(p, size);
+	if (p && executions_all_of(data, size)) {
 		check_spans(path, p->nr_each);
 		check_wall(path, p->nr_each);
 		check_view(p);
-		profile_free(p);
 	}
+	if (p)
+		profile_free(p);
 	free(why.s);
 	close(fd);
+	executions_add();
 	return 0;
 }

@@ -26,6 +26,7 @@ struct drawing {
 	uint64_t hidden_samples;	/* whose frames are not all drawn */
 	uint64_t hidden;	/* what these weigh */
 	struct buf *out;
+	FILE *to;
 };
 
 static bool is_small(const struct drawing *d, const struct call_node *n)
@@ -123,6 +124,7 @@ static void draw(struct drawing *d, uint32_t node, double x, unsigned int depth)
 	uint32_t i;
 
 	put_frame(d, node, x, depth);
+	buf_drain(d->out, d->to);
 	for (i = 0; i < nr; i++) {
 		draw(d, n->children[i], x, depth + 1);
 		x += calltree_weight(d->tree,
@@ -180,7 +182,7 @@ static void put_head(struct drawing *d)
 }
 
 void flame_svg_print(const struct flame_svg *f, const struct calltree *t,
-		     const struct intern *texts, struct buf *out)
+		     const struct intern *texts, struct buf *out, FILE *to)
 {
 	const uint64_t all = calltree_weight(t, t->nodes);
 	struct buf notes = { 0 };
@@ -197,6 +199,7 @@ void flame_svg_print(const struct flame_svg *f, const struct calltree *t,
 	measure(&d, 0, 0);
 	put_notes(&d);
 	d.out = out;
+	d.to = to;
 	d.top -= LINE / 2;
 	height = d.top + d.deepest * FRAME + BELOW;
 	buf_printf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n"

@@ -17,8 +17,12 @@ struct flame_svg {
 	uint64_t idle_events;
 };
 
-/** flame_svg_print - draw a tree */
+/**
+ * flame_svg_print - draw a tree
+ * @out: gets it
+ * @to: where it goes as it grows, or NULL
+ */
 void flame_svg_print(const struct flame_svg *f, const struct calltree *t,
-		     const struct intern *texts, struct buf *out);
+		     const struct intern *texts, struct buf *out, FILE *to);
 
 #endif

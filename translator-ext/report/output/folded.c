@@ -20,7 +20,7 @@ static void put_name(struct buf *out, const char *name)
 }
 
 void folded_print(const struct calltree *t, const struct intern *texts,
-		  struct buf *out)
+		  struct buf *out, FILE *to)
 {
 	const struct call_node *n;
 	uint32_t *path = NULL, i, at;
@@ -43,6 +43,7 @@ void folded_print(const struct calltree *t, const struct intern *texts,
 		}
 		buf_printf(out, "%" PRIu64 "\n", t->nodes->events ?
 			   n->self_events : n->self_samples);
+		buf_drain(out, to);
 	}
 	free(path);
 }

@@ -5,8 +5,12 @@
 
 #include "report/output/calltree.h"
 
-/** folded_print - the tree's stacks, by events or, without them, by samples */
+/**
+ * folded_print - the tree's stacks, by events or, without them, by samples
+ * @out: gets it
+ * @to: where it goes as it grows, or NULL
+ */
 void folded_print(const struct calltree *t, const struct intern *texts,
-		  struct buf *out);
+		  struct buf *out, FILE *to);
 
 #endif

@@ -154,10 +154,19 @@ static void put_titles(struct printing *pr)
 	}
 }
 
-static void put_number(struct printing *pr, bool is, uint64_t n)
+static void put_number(struct printing *pr, uint64_t n)
 {
-	if (is)
-		buf_printf(pr->out, "%*" PRIu64 "  ", NUMBER, n);
+	buf_printf(pr->out, "%*" PRIu64 "  ", NUMBER, n);
+}
+
+/* A sample may have fewer than others. */
+static void put_value(struct printing *pr, const struct profile_sample *s,
+		      uint32_t i)
+{
+	const uint64_t *values = pr->v->profile->values + s->values;
+
+	if (i < s->nr_values && values[i] != UINT64_MAX)
+		put_number(pr, values[i]);
 	else
 		buf_printf(pr->out, "%*s  ", NUMBER, "-");
 }
@@ -167,7 +176,6 @@ static void put_sample(void *arg, const struct profile_sample *s)
 	struct printing *pr = arg;
 	const struct profile *p = pr->v->profile;
 	const uint32_t *texts = &pr->texts[s->cell * pr->columns->nr];
-	const uint64_t *values = p->values + s->values;
 	uint32_t i;
 	size_t k;
 
@@ -175,11 +183,10 @@ static void put_sample(void *arg, const struct profile_sample *s)
 	shown_pad(pr->out, shown(pr, event_text(pr, profile_key(p, s->cell)->event)),
 		  -pr->event_width);
 	buf_puts(pr->out, "  ");
-	put_number(pr, true, s->period);
+	put_number(pr, s->period);
 	for (i = 0; i < pr->nr_values; i++)
 		if (pr->has[i])
-			put_number(pr, i < s->nr_values &&
-				   values[i] != UINT64_MAX, values[i]);
+			put_value(pr, s, i);
 	for (k = 0; k < pr->columns->nr; k++) {
 		shown_pad(pr->out, shown(pr, texts[k]),
 			  k + 1 < pr->columns->nr ? -pr->widths[k] : 0);
