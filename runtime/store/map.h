@@ -11,10 +11,12 @@
  * what grows is the number of instances.
  *
  * An instance is found by its name through a hash table of fixed size, in which
- * entries are only ever filled: with its name and number complete, an entry is
- * put in its place by one cmpxchg, whoever interrupts whom.  Who loses the race
- * for a place to another instance goes on to the next; who loses it to the same
- * name takes that one, and leaves the number it had taken to who comes next.
+ * places are only ever filled: with its name complete, an entry is put in its place
+ * by one cmpxchg, whoever interrupts whom.  Who loses the race for a place to another
+ * instance goes on to the next; who loses it to the same name takes that one.  An
+ * entry gets its number in its place, from whoever finds it without: so who loses a
+ * race has no number to give back, and nobody waits for a name or is refused one
+ * that another context is about to make.
  *
  * Who may run what, against whom:
  *
@@ -48,12 +50,23 @@
 enum sw_ctr_kind { SW_CTR_COUNTER, SW_CTR_HIST };
 
 struct sw_ctr {
-	u32 number;		/* the instance's, or the first one's */
+	u32 nth;		/* of its kind, or SW_CTR_NONE */
+	u32 number;		/* by that: the instance's, or the first one's */
 	u32 hash;
 	u8 kind;
 	bool shown;		/* in the names file */
-	struct sw_ctr *spare;	/* the next one, see sw_ctr_spare() */
 	char name[SW_CTR_NAME];
+};
+
+#define SW_CTR_NONE (~0U)
+
+/* How many contexts of a CPU can be within sw_map_add(): a task, a softirq, an
+ * interrupt and an NMI. */
+#define SW_CTR_CONTEXTS 4
+
+/* Entries that came second to a place, for who asks next on this CPU. */
+struct sw_ctr_spares {
+	struct sw_ctr *of[SW_CTR_CONTEXTS];
 };
 
 /* All CPUs' counts of a histogram's buckets, for one reader on a CPU at a time. */
@@ -68,12 +81,15 @@ static struct {
 	unsigned long nr_pages;
 	unsigned int counters;		/* numbers that counters may have */
 	unsigned int hists;		/* histograms that there may be */
-	struct sw_ctr *ctrs;		/* counters' first, then histograms' */
+	struct sw_ctr *ctrs;		/* of both kinds, and for who comes second */
+	unsigned int nr_ctrs;
+	atomic_t ctrs_taken;
+	struct sw_ctr_spares __percpu *spares;
+	struct sw_ctr **owners;		/* of numbers: counters', histograms' */
 	struct sw_ctr **places;
 	unsigned int mask;
 	struct sw_hist_sums __percpu *sums;
-	atomic_t taken[2];		/* by kind */
-	struct sw_ctr *spares[2];	/* ... and not used */
+	atomic_t taken[2];		/* numbers, by kind */
 	atomic_long_t refused;		/* instances */
 	atomic_long_t lost;		/* updates of none */
 	struct proc_dir_entry *dir;
@@ -305,84 +321,100 @@ sw_ctr_named(const struct sw_ctr *c, u32 hash, const char *name, size_t len)
 	return c->hash == hash && !strncmp(c->name, name, len) && !c->name[len];
 }
 
-/* Numbers from FIRST to LAST for who comes next: a list that is only ever taken as
- * a whole, so that what an NMI does to it in between shows. */
-static void sw_ctr_spare(struct sw_ctr *first, struct sw_ctr *last)
+static unsigned int sw_ctr_max(enum sw_ctr_kind kind)
 {
-	struct sw_ctr **list = &sw_store.spares[first->kind], *had;
-
-	do {
-		had = READ_ONCE(*list);
-		last->spare = had;
-	} while (cmpxchg(list, had, first) != had);
+	return kind == SW_CTR_HIST ? sw_store.hists : sw_store.counters;
 }
 
-static struct sw_ctr *sw_ctr_take_spare(enum sw_ctr_kind kind)
-{
-	struct sw_ctr *c = xchg(&sw_store.spares[kind], NULL), *last;
-
-	if (!c || !c->spare)
-		return c;
-	for (last = c->spare; last->spare; last = last->spare)
-		;
-	sw_ctr_spare(c->spare, last);
-	return c;
-}
-
-/* A number for an instance, and where to keep it; NULL: they are all taken. */
+/* An entry, and no number yet; NULL: these are all taken. */
 static struct sw_ctr *sw_ctr_take(enum sw_ctr_kind kind)
 {
-	unsigned int max = kind == SW_CTR_HIST ? sw_store.hists
-					       : sw_store.counters;
 	struct sw_ctr *c = NULL;
-	int n;
+	unsigned int i, n;
 
-	if (READ_ONCE(sw_store.spares[kind]))
-		c = sw_ctr_take_spare(kind);
-	if (c)
-		return c;
-	n = atomic_fetch_add_unless(&sw_store.taken[kind], 1, max);
-	if (n >= max)
+	if (atomic_read(&sw_store.taken[kind]) >= sw_ctr_max(kind))
 		return NULL;
-	c = &sw_store.ctrs[n + (kind == SW_CTR_HIST ? sw_store.counters : 0)];
+	for (i = 0; !c && i < SW_CTR_CONTEXTS; i++)
+		c = this_cpu_xchg(sw_store.spares->of[i], NULL);
+	if (!c) {
+		n = atomic_fetch_add_unless(&sw_store.ctrs_taken, 1,
+					    sw_store.nr_ctrs);
+		if (n >= sw_store.nr_ctrs)
+			return NULL;
+		c = &sw_store.ctrs[n];
+	}
 	c->kind = kind;
-	c->number = n;
-	if (kind == SW_CTR_HIST)
-		c->number = store_hist_number(n, SW_CTR_PER_EXTENT,
-					      sw_ctr_extents());
+	c->nth = SW_CTR_NONE;
 	return c;
 }
 
-/* A number that was taken, for a name that another context has put in first. */
+/* One for a name that another context has put in its place first. */
 static void sw_ctr_unused(struct sw_ctr *c)
 {
-	c->name[0] = '\0';
-	sw_ctr_spare(c, c);
+	unsigned int i;
+
+	for (i = 0; i < SW_CTR_CONTEXTS; i++)
+		if (!this_cpu_cmpxchg(sw_store.spares->of[i], NULL, c))
+			return;
+}
+
+/*
+ * A number for an entry in its place, if it has none.  They are given one after the
+ * other: who finds that the next one has an owner that does not know helps it first,
+ * so that there are no more steps than there are numbers.
+ *
+ * Return: false: all are given.
+ */
+static bool sw_ctr_give_number(struct sw_ctr *c)
+{
+	const bool hist = c->kind == SW_CTR_HIST;
+	struct sw_ctr **owners = sw_store.owners +
+				 (hist ? sw_store.counters : 0), *owner;
+	atomic_t *taken = &sw_store.taken[c->kind];
+	u32 n;
+
+	for (;;) {
+		/* with atomic_cmpxchg(): the owners of the N that are given know */
+		n = atomic_read_acquire(taken);
+		if (READ_ONCE(c->nth) < n)
+			return true;
+		if (n >= sw_ctr_max(c->kind))
+			return false;
+		owner = cmpxchg(&owners[n], NULL, c) ?: c;
+		WRITE_ONCE(owner->number,
+			   hist ? store_hist_number(n, SW_CTR_PER_EXTENT,
+						    sw_ctr_extents()) : n);
+		WRITE_ONCE(owner->nth, n);
+		atomic_cmpxchg(taken, n, n + 1);
+	}
 }
 
 /* Around what changes the list of instances.  Atomic: an NMI may change it too,
  * in between.  A reader, which is another program, loads gen2, what it wants and
- * then gen1, by acquiring loads: the two barriers are with those. */
+ * then gen1, by acquiring loads. */
 static void sw_change_begin(void)
 {
 	atomic_inc((atomic_t *)&sw_store.header->gen1);
+	/* with the reader's load of what it wants */
 	smp_wmb();
 }
 
 static void sw_change_end(void)
 {
+	/* with its load of gen2 */
 	smp_wmb();
 	atomic_inc((atomic_t *)&sw_store.header->gen2);
 }
 
-/* Within the two generations: the map has one more. */
+/* The map has one more, which has its number. */
 static void sw_ctr_publish(struct sw_ctr *c)
 {
-	u32 end = c->number + (c->kind == SW_CTR_HIST ? PERFMAP_HIST_COUNTERS
-						      : 1);
+	u32 end = READ_ONCE(c->number) +
+		  (c->kind == SW_CTR_HIST ? PERFMAP_HIST_COUNTERS : 1);
 	u32 had = READ_ONCE(sw_store.header->nr_instances), now;
 
-	/* with smp_load_acquire() in sw_names_show(): the name is there */
+	sw_change_begin();
+	/* with smp_load_acquire() in sw_names_show() and sw_map_add() */
 	smp_store_release(&c->shown, true);
 	/* others only make it larger, each once for an instance */
 	while (had < end) {
@@ -391,6 +423,7 @@ static void sw_ctr_publish(struct sw_ctr *c)
 			break;
 		had = now;
 	}
+	sw_change_end();
 }
 
 /**
@@ -417,6 +450,7 @@ static s64 sw_map_add(const char *name, enum sw_ctr_kind kind)
 		struct sw_ctr **place = &sw_store.places[(hash + i) &
 							 sw_store.mask];
 
+		/* with the cmpxchg() below, of others */
 		c = smp_load_acquire(place);
 		if (!c) {
 			if (!new) {
@@ -426,27 +460,26 @@ static s64 sw_map_add(const char *name, enum sw_ctr_kind kind)
 				new->hash = hash;
 				memcpy(new->name, name, len + 1);
 			}
-			sw_change_begin();
-			/* with the smp_load_acquire() above, of others */
 			c = cmpxchg(place, NULL, new);
 			if (!c) {
-				sw_ctr_publish(new);
 				c = new;
+				new = NULL;
 			}
-			sw_change_end();
 		}
 		if (!sw_ctr_named(c, hash, name, len))
 			continue;
-		if (new && c != new)
+		if (new)
 			sw_ctr_unused(new);
+		new = NULL;
 		if (c->kind != kind)
 			return -EEXIST;
-		if (unlikely(!READ_ONCE(c->shown))) {
-			sw_change_begin();
+		/* with smp_store_release() in sw_ctr_publish(): it has its number */
+		if (unlikely(!smp_load_acquire(&c->shown))) {
+			if (!sw_ctr_give_number(c))
+				break;
 			sw_ctr_publish(c);
-			sw_change_end();
 		}
-		return c->number;
+		return READ_ONCE(c->number);
 	}
 	if (new)
 		sw_ctr_unused(new);
@@ -465,13 +498,15 @@ static s64 sw_map_add(const char *name, enum sw_ctr_kind kind)
 static void sw_map_del(u32 number)
 {
 	unsigned int at = number;
+	struct sw_ctr *c;
 
 	if (number >= sw_ctr_extents() * SW_CTR_PER_EXTENT)
 		at = sw_store.counters + sw_hist_nth(number);
-	if (!sw_store.ctrs[at].name[0])
+	c = READ_ONCE(sw_store.owners[at]);
+	if (!c)
 		return;
 	sw_change_begin();
-	WRITE_ONCE(sw_store.ctrs[at].shown, false);
+	WRITE_ONCE(c->shown, false);
 	sw_change_end();
 }
 

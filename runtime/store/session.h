@@ -56,7 +56,7 @@ static void sw_names_put(struct seq_file *m, const struct sw_ctr *c)
 {
 	const unsigned char *s = c->name;
 
-	seq_printf(m, "%u %s ", c->number,
+	seq_printf(m, "%u %s ", READ_ONCE(c->number),
 		   c->kind == SW_CTR_HIST ? "hist" : "counter");
 	for (; *s; s++) {
 		if (*s <= ' ' || *s == '\\' || *s == 0x7f)
@@ -69,11 +69,15 @@ static void sw_names_put(struct seq_file *m, const struct sw_ctr *c)
 
 static int sw_names_show(struct seq_file *m, void *unused)
 {
+	const struct sw_ctr *c;
 	unsigned int i;
 
-	for (i = 0; i < sw_store.counters + sw_store.hists; i++)
-		if (smp_load_acquire(&sw_store.ctrs[i].shown))
-			sw_names_put(m, &sw_store.ctrs[i]);
+	for (i = 0; i < sw_store.counters + sw_store.hists; i++) {
+		c = READ_ONCE(sw_store.owners[i]);
+		/* with smp_store_release() in sw_ctr_publish() */
+		if (c && smp_load_acquire(&c->shown))
+			sw_names_put(m, c);
+	}
 	return 0;
 }
 
@@ -127,8 +131,10 @@ static void sw_store_free(void)
 		if (sw_store.pages[i])
 			put_page(sw_store.pages[i]);
 	free_percpu(sw_store.sums);
+	free_percpu(sw_store.spares);
 	kvfree(sw_store.pages);
 	kvfree(sw_store.ctrs);
+	kvfree(sw_store.owners);
 	kvfree(sw_store.places);
 	memset(&sw_store, 0, sizeof(sw_store));
 }
@@ -227,13 +233,18 @@ static int sw_store_make(s64 counters, s64 hists)
 	sw_store.hists = hists;
 	places = roundup_pow_of_two(max_t(u64, 4 * (counters + hists), 64));
 	sw_store.mask = places - 1;
-	sw_store.ctrs = kvcalloc(counters + hists, sizeof(*sw_store.ctrs),
+	sw_store.nr_ctrs = counters + hists + SW_CTR_CONTEXTS * nr_cpu_ids;
+	sw_store.ctrs = kvcalloc(sw_store.nr_ctrs, sizeof(*sw_store.ctrs),
 				 GFP_KERNEL);
+	sw_store.owners = kvcalloc(counters + hists, sizeof(*sw_store.owners),
+				   GFP_KERNEL);
 	sw_store.places = kvcalloc(places, sizeof(*sw_store.places),
 				   GFP_KERNEL);
 	sw_store.sums = alloc_percpu(struct sw_hist_sums);
+	sw_store.spares = alloc_percpu(struct sw_ctr_spares);
 	rc = sw_store_pages(extents);
-	if (rc || !sw_store.ctrs || !sw_store.places || !sw_store.sums) {
+	if (rc || !sw_store.ctrs || !sw_store.owners || !sw_store.places ||
+	    !sw_store.sums || !sw_store.spares) {
 		_stp_error("stapwatch: no memory for %lld counters and %lld histograms; try a smaller -G statctr_max=N or stathist_max=N\n",
 			   counters, hists);
 		return -ENOMEM;

@@ -192,7 +192,8 @@ static inline void statctr_leave(void *unused __maybe_unused)
 	/* destructors that run after this one may still count */
 	statctr_self = STATCTR_SHARED;
 	statctr_cpu_down(slot);
-	/* whoever is given the number next goes on from our counts */
+	/* with cmpxchg() in statctr_claim(): whoever is given the number next
+	 * goes on from our counts */
 	smp_store_release(&statctr_taken[slot], 0);
 }
 
@@ -223,6 +224,7 @@ static inline unsigned int statctr_join(void)
 	if (slot != STATCTR_SHARED &&
 	    (statctr_cpu_up(slot) ||
 	     pthread_setspecific(statctr_key, &statctr_self))) {
+		/* as in statctr_leave() */
 		smp_store_release(&statctr_taken[slot], 0);
 		slot = STATCTR_SHARED;
 	}
@@ -323,6 +325,7 @@ static inline unsigned long statctr_read(const statctr_t *stctr)
 
 	for (cpu = 0; cpu < statctr_nr_cpus(); cpu++) {
 #ifdef STATCTR_FLEXIBLE
+		/* with smp_store_release() in statctr_cpu_up() */
 		unsigned long *word = smp_load_acquire(&stctr->ctr->arr[cpu]);
 
 		if (word)

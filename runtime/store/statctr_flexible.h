@@ -135,7 +135,8 @@ static inline int statctr_cpu_up(unsigned int cpu)
 			break;
 		}
 		for (i = 0; i < STATCTR_PER_CHUNK; i++)
-			/* a reader must find the new word zeroed */
+			/* with smp_load_acquire() in statctr_read(), which
+			 * must find the new word zeroed */
 			if (b->ctr[i])
 				smp_store_release(&b->ctr[i]->arr[cpu],
 					(unsigned long *)(b->chunk[cpu] +
