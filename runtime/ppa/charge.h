@@ -38,14 +38,42 @@ static __always_inline void ppa_done(void)
 	this_cpu_add(ppa_cpus.seq, PPA_UNDER_WAY);
 }
 
+/* Around a change of a record that is in use: its readers look at its `seq'. */
+static __always_inline void ppa_rec_change(struct ppa_rec *r)
+{
+	WRITE_ONCE(r->seq, r->seq + 1);
+	/* with the second smp_rmb() of ppa_read_thread() and its like, as in
+	 * ppa_begin() for a CPU */
+	smp_wmb();
+}
+
+static __always_inline void ppa_rec_changed(struct ppa_rec *r)
+{
+	/* with the first one, as in ppa_done() */
+	smp_wmb();
+	WRITE_ONCE(r->seq, r->seq + 1);
+}
+
 /*
  * The processor's counter may go back where base/suspend.h does not see it, as when a
  * virtual machine is moved.  How long that took is not known: the CPU goes on as though
- * no time had passed, and its states still sum to its elapsed time.
+ * no time had passed, and its states still sum to its elapsed time.  So do the parts of
+ * the thread that runs there, which has the CPU's time, to its life.
  */
 static noinline u64 ppa_set_back(struct ppa_cpu *c, u64 last, u64 now)
 {
+	struct ppa_rec *r = c->on ? c->rec : NULL;
+	unsigned long irq;
+
 	WRITE_ONCE(c->since, c->since - (last - now));
+	if (r) {
+		local_irq_save(irq);
+		ppa_rec_change(r);
+		WRITE_ONCE(r->alive, r->alive - (last - now));
+		WRITE_ONCE(r->at, r->at - (last - now));
+		ppa_rec_changed(r);
+		local_irq_restore(irq);
+	}
 	atomic_long_inc(&ppa.set_back);
 	return 0;
 }

@@ -66,6 +66,8 @@ static __always_inline u64 ppa_life_in(struct ppa_rec *r, u8 wait, u64 now)
 	if (part != PPA_PART_UNTOLD && part != PPA_PART_PREEMPTED) {
 		stamp = wait ? READ_ONCE(r->stamp) : now;
 		d = stamp > r->at ? ppa_life_add(r, part, min(stamp, now)) : 0;
+		r->blocked = d;
+		r->blocked_for = part;
 		if (d > r->longest[part])
 			r->longest[part] = d;
 		r->waits[part]++;
@@ -87,20 +89,22 @@ static void ppa_life_sync(struct ppa_rec *r, bool before, u64 now)
 	r->part = PPA_PART_UNTOLD;
 }
 
+/* Parts that are the sums of what its CPUs gathered. */
+static const u8 ppa_life_from[] = {
+	[PPA_PART_USER] = PPA_V_USER,
+	[PPA_PART_SYSTEM] = PPA_V_SYSTEM,
+	[PPA_PART_INT] = PPA_V_INT,
+	[PPA_PART_SOFT] = PPA_V_SOFT,
+};
+
 /* What a thread's CPUs gathered, as parts. */
 static void ppa_life_sums(const u64 *sums, u64 *parts)
 {
-	static const u8 from[] = {
-		[PPA_PART_USER] = PPA_V_USER,
-		[PPA_PART_SYSTEM] = PPA_V_SYSTEM,
-		[PPA_PART_INT] = PPA_V_INT,
-		[PPA_PART_SOFT] = PPA_V_SOFT,
-	};
 	unsigned int a, i;
 
 	for (a = 0; a < ppa.arrays; a++, sums += PPA_NR_SUMS)
-		for (i = 0; i < ARRAY_SIZE(from); i++)
-			parts[i] += READ_ONCE(sums[from[i]]);
+		for (i = 0; i < ARRAY_SIZE(ppa_life_from); i++)
+			parts[i] += READ_ONCE(sums[ppa_life_from[i]]);
 }
 
 /* R has ended: what it was stays with its process's first thread, LEAD. */

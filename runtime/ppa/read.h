@@ -144,12 +144,44 @@ static struct ppa_rec *ppa_find_tid(pid_t tid)
 	return r && READ_ONCE(r->tid) == tid ? r : NULL;
 }
 
+/* What goes on of a life, beyond what is charged. */
+struct ppa_since {
+	u8 part;		/* PPA_NR_PARTS: nothing */
+	u64 in_part;
+	u64 woken;		/* in PPA_PART_WOKEN, after that */
+	u64 life;		/* all of it */
+};
+
 /* A thread's life up to NOW, or to its end: VIEW is of the CPU that it runs on. */
+static void ppa_read_since(const struct ppa_rec *r, const struct ppa_view *view,
+			   u64 now, struct ppa_since *to)
+{
+	u64 at = READ_ONCE(r->at), stamp;
+	u8 wait = READ_ONCE(r->wait);
+
+	to->part = READ_ONCE(r->part);
+	to->in_part = 0;
+	to->woken = 0;
+	now = max(now, at);
+	if (to->part >= PPA_NR_PARTS) {
+		to->part = PPA_NR_PARTS;
+		now = at;
+	} else if (!view) {
+		stamp = now;
+		if (wait == PPA_WAIT_WOKEN || wait == PPA_WAIT_NEW)
+			stamp = clamp(READ_ONCE(r->stamp), at, now);
+		to->in_part = stamp - at;
+		to->woken = now - stamp;
+	} else if (!view->on) {
+		to->in_part = now - at;
+	}
+	to->life = now - READ_ONCE(r->alive);
+}
+
 static void ppa_read_life(const struct ppa_rec *r, struct ppa_aside *to,
 			  const struct ppa_view *view, u64 now)
 {
-	u64 at = READ_ONCE(r->at), stamp = at;
-	u8 wait = READ_ONCE(r->wait), part = READ_ONCE(r->part);
+	struct ppa_since since;
 	unsigned int i;
 
 	for (i = 0; i < PPA_NR_PARTS; i++) {
@@ -157,20 +189,12 @@ static void ppa_read_life(const struct ppa_rec *r, struct ppa_aside *to,
 		to->waits[i] = READ_ONCE(r->waits[i]);
 		to->longest[i] = READ_ONCE(r->longest[i]);
 	}
-	now = max(now, at);
-	if (part >= PPA_NR_PARTS) {
-		now = at;
-	} else if (!view) {
-		if (wait == PPA_WAIT_WOKEN || wait == PPA_WAIT_NEW)
-			stamp = clamp(READ_ONCE(r->stamp), at, now);
-		else
-			stamp = now;
-		to->parts[part] += stamp - at;
-		to->parts[PPA_PART_WOKEN] += now - stamp;
-	} else if (!view->on) {
-		to->parts[part] += now - at;
+	ppa_read_since(r, view, now, &since);
+	if (since.part < PPA_NR_PARTS) {
+		to->parts[since.part] += since.in_part;
+		to->parts[PPA_PART_WOKEN] += since.woken;
 	}
-	to->life = now - READ_ONCE(r->alive);
+	to->life = since.life;
 }
 
 static void ppa_read_aside(const struct ppa_rec *r, struct ppa_aside *to)
@@ -186,6 +210,37 @@ static void ppa_read_aside(const struct ppa_rec *r, struct ppa_aside *to)
 		to->latency[i] = READ_ONCE(r->latency[i]);
 }
 
+/* What a look at a thread's record comes to. */
+enum ppa_look {
+	PPA_LOOK_NONE,		/* it is no longer TID's, or there is no value now */
+	PPA_LOOK_AGAIN,
+	PPA_LOOK_TAKE,		/* what is read is good if SEQ is the same afterwards */
+};
+
+/*
+ * Where a thread's record stands, on CPU or on none (-1); of the CPU it is on, VIEW
+ * has what WHICH wants.
+ */
+static enum ppa_look ppa_look_at(const struct ppa_rec *r, pid_t tid, int which,
+				 u32 *seq, int *cpu, struct ppa_view *view)
+{
+	*seq = READ_ONCE(r->seq);
+	/* with ppa_rec_changed()'s smp_wmb(), and ppa_remove()'s */
+	smp_rmb();
+	*cpu = READ_ONCE(r->cpu);
+	if (*seq & 1) {
+		if (*cpu == raw_smp_processor_id())
+			return PPA_LOOK_NONE;
+		cpu_relax();
+		return PPA_LOOK_AGAIN;
+	}
+	if (!READ_ONCE(r->task) || READ_ONCE(r->tid) != tid)
+		return PPA_LOOK_NONE;
+	if (*cpu >= 0 && !ppa_read_cpu(*cpu, view, which))
+		return PPA_LOOK_NONE;
+	return *cpu >= 0 && view->rec != r ? PPA_LOOK_AGAIN : PPA_LOOK_TAKE;
+}
+
 /*
  * All sums of a thread's arrays, or one of one value in TO[0], over all arrays,
  * if WHICH names one; and what stands beside them, if ASIDE is not NULL.  Records
@@ -199,26 +254,16 @@ ppa_read_thread(struct ppa_rec *r, pid_t tid, u64 *to, int which,
 {
 	struct ppa_view view;
 	unsigned int tries, i, a;
+	enum ppa_look look;
 	u32 seq;
 	int cpu;
 	u64 *at;
 
 	for (tries = 0; tries < PPA_TRIES; tries++) {
-		seq = READ_ONCE(r->seq);
-		/* with ppa_rec_changed()'s smp_wmb(), and ppa_remove()'s */
-		smp_rmb();
-		cpu = READ_ONCE(r->cpu);
-		if (seq & 1) {
-			if (cpu == raw_smp_processor_id())
-				break;
-			cpu_relax();
-			continue;
-		}
-		if (!READ_ONCE(r->task) || READ_ONCE(r->tid) != tid)
+		look = ppa_look_at(r, tid, which, &seq, &cpu, &view);
+		if (look == PPA_LOOK_NONE)
 			return false;
-		if (cpu >= 0 && !ppa_read_cpu(cpu, &view, which))
-			return false;
-		if (cpu >= 0 && view.rec != r)
+		if (look == PPA_LOOK_AGAIN)
 			continue;
 		if (which >= 0) {
 			*to = 0;

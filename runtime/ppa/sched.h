@@ -333,14 +333,17 @@ static void ppa_schedule_begins(bool ends_are_seen)
 static void ppa_schedule_ends(bool switched)
 {
 	struct ppa_cpu *c = this_cpu_ptr(&ppa_cpus);
-	u64 entry = c->entry;
+	u64 entry = c->entry, now;
 
 	c->entry = 0;
 	if (!entry || !c->on)
 		return;
 	ppa_begin();
 	if (switched) {
-		ppa_count(c, c->rec, PPA_V_SWITCH, sw_tsc() - entry);
+		now = sw_tsc();
+		/* where the counter has not gone back meanwhile */
+		ppa_count(c, c->rec, PPA_V_SWITCH,
+			  now > entry ? now - entry : 0);
 		ppa_count(c, c->rec, PPA_V_SWITCHES, 1);
 	} else if (c->runnable) {
 		WRITE_ONCE(c->woken, false);

@@ -14,6 +14,7 @@
 #include "base/suspend.h"
 #include "ppa/control.h"
 #include "ppa/dirs.h"
+#include "ppa/why.h"
 #include <linux/cpuhotplug.h>
 #include <linux/vmalloc.h>
 
@@ -25,7 +26,7 @@ static void ppa_charge_for(struct ppa_cpu *c, unsigned int state, u32 next)
 	u64 now = sw_tsc(), d;
 
 	WRITE_ONCE(c->seq, c->seq + 1);
-	/* as in ppa_begin() and ppa_done(), for that CPU */
+	/* as in ppa_begin(), for that CPU */
 	smp_wmb();
 	if (!c->since) {
 		WRITE_ONCE(c->since, now);
@@ -36,6 +37,7 @@ static void ppa_charge_for(struct ppa_cpu *c, unsigned int state, u32 next)
 	WRITE_ONCE(c->last, now);
 	WRITE_ONCE(c->state, next);
 	WRITE_ONCE(c->depth, 0);
+	/* as in ppa_done() */
 	smp_wmb();
 	WRITE_ONCE(c->seq, c->seq + PPA_UNDER_WAY);
 }

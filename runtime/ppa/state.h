@@ -130,6 +130,8 @@ struct ppa_rec {
 	u64 alive;			/* since when its life is accounted for */
 	u64 at;				/* ... and until when, but for PART */
 	u8 part;			/* what it goes to since */
+	u8 blocked_for;			/* what its last wait was */
+	u64 blocked;			/* and how long, in ticks */
 	const void *lock;		/* that it waits for */
 	u32 lock_row;			/* of that; see locks.h */
 	u32 waits_for;			/* one more than the row of its wait; 0: none */

@@ -57,23 +57,6 @@ static u8 ppa_mode_of(struct task_struct *task)
 							     : PPA_V_USER;
 }
 
-/*
- * Around a change of a record that is in use: its readers look at its `seq'.
- * The one is with the second smp_rmb() of ppa_read_thread(), the other with the
- * first one, as ppa_begin() and ppa_done() are for a CPU.
- */
-static __always_inline void ppa_rec_change(struct ppa_rec *r)
-{
-	WRITE_ONCE(r->seq, r->seq + 1);
-	smp_wmb();
-}
-
-static __always_inline void ppa_rec_changed(struct ppa_rec *r)
-{
-	smp_wmb();
-	WRITE_ONCE(r->seq, r->seq + 1);
-}
-
 /* It is the last to be used again, so that who ended can be read for a while. */
 static void ppa_rec_free(struct ppa_rec *r)
 {

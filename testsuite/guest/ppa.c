@@ -10,6 +10,8 @@
  *	ppa slices N		use up N slices, in turn with another thread
  *	ppa fair N		the same without real-time priorities
  *	ppa signals N		get N signals of each of three numbers
+ *	ppa light N		read the clock N times, for which the kernel is not called
+ *	ppa vcpu N		enter a virtual CPU N times; with the module of vcpu/
  *	ppa spin MS		run in user mode
  *	ppa late N MS		be woken N times by a thread that then keeps the CPU
  *				for MS
@@ -29,7 +31,10 @@
  *				exited
  *	ppa native MS REPEAT	the same with the own flag 2 off
  *	ppa crowd N MS REPEAT	the same with N threads in the process
+ *	ppa ring MS REPEAT	the same with a thread of io_uring's in the process
  *	ppa limit		SIGXCPU after a second
+ *	ppa execs N		N processes: timers expire while threads come and go, and
+ *				programs follow one another
  *	ppa late_off N		N wake-ups with flag 1 off, and N with it on
  *	ppa faults N		touch N pages for the first time
  *	ppa traps N		N signals that an instruction brings
@@ -44,6 +49,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <linux/io_uring.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -56,9 +62,11 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "await.h"
 #include "ppa/abi.h"
 
 static char *dir(void)
@@ -211,6 +219,50 @@ static void calls(long n)
 	say("calls", of(&l, PPA_SYSCALLCNT), n + 2);
 }
 
+/* What the clock is read from, where that needs the kernel; else NULL. */
+static const char *heavy_clock(void)
+{
+	static const char *const light[] = {
+		"tsc", "kvm-clock", "hyperv_clocksource_tsc_page",
+		"arch_sys_counter"
+	};
+	static char name[64];
+	unsigned int i;
+	FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/"
+			"current_clocksource", "re");
+
+	if (!f || fscanf(f, "%63s", name) != 1)
+		errx(1, "the clock has no source");
+	fclose(f);
+	for (i = 0; i < sizeof(light) / sizeof(*light); i++)
+		if (!strcmp(name, light[i]))
+			return NULL;
+	return name;
+}
+
+static void light(long n)
+{
+	const char *heavy = heavy_clock();
+	struct look l;
+	uint64_t cpu;
+	long i;
+
+	if (heavy) {
+		printf("heavy %s\n", heavy);
+		return;
+	}
+	l = look_begin();
+	cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	for (i = 0; i < n; i++)
+		clock_ns(CLOCK_MONOTONIC);
+	cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	look_end(&l);
+	/* those of the look, and of the other clock */
+	say("light", of(&l, PPA_SYSCALLCNT), 4);
+	say("light_us", us(l.b, of(&l, PPA_SCHEDACCUM) - of(&l, PPA_SCACCUM)),
+	    cpu / 1000);
+}
+
 static void say_array(const struct look *l, unsigned int a, uint64_t expected)
 {
 	const struct ppa_header *h = &l->b->h;
@@ -276,22 +328,23 @@ static void yield(long n)
 	say("rescheds", of(&l, PPA_RSCHEDCNT), n);
 }
 
+/* In one system call, at whose begin and end nothing is to be done. */
+static void vcpu(const char *n)
+{
+	int fd = open("/proc/vcpu", O_WRONLY | O_CLOEXEC);
+	struct look l;
+
+	pin(1);
+	priority(SCHED_FIFO, 1);
+	l = look_begin();
+	if (write(fd, n, strlen(n)) < 0)
+		err(1, "/proc/vcpu");
+	look_end(&l);
+	say("vcpu", of(&l, PPA_RSCHEDCNT), 0);
+}
+
 static int pipes[2];
 static volatile pid_t pest_tid;
-
-/* Is the thread asleep, or about to be? */
-static bool is_asleep(pid_t tid)
-{
-	char path[64], state;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	f = fopen(path, "r");
-	if (!f || fscanf(f, "%*d %*s %c", &state) != 1)
-		err(1, "%s", path);
-	fclose(f);
-	return state == 'S';
-}
 
 /* Of higher priority: whoever writes is preempted at once, and this one blocks
  * again before it goes on. */
@@ -326,8 +379,9 @@ static void preempt(long n)
 	if (pipe(pipes) || pthread_create(&t, NULL, pest, (void *)n))
 		errx(1, "pthread_create");
 	/* it blocks for the first time */
-	while (!pest_tid || !is_asleep(pest_tid))
+	while (!pest_tid)
 		usleep(1000);
+	await(pest_tid, 'S');
 	l = look_begin();
 	for (i = 0; i < n; i++)
 		if (write(pipes[1], "x", 1) != 1)
@@ -846,6 +900,39 @@ static void expire_both(const char *kind, long ms, long repeat)
 	expire(kind, ITIMER_PROF, ms, repeat);
 }
 
+/* The other thread of this process. */
+static pid_t other_thread(void)
+{
+	pid_t tid = 0;
+	size_t i;
+	glob_t g;
+
+	while (!tid) {
+		if (glob("/proc/self/task/*", 0, NULL, &g))
+			errx(1, "no threads");
+		for (i = 0; i < g.gl_pathc; i++)
+			if (atoi(strrchr(g.gl_pathv[i], '/') + 1) != getpid())
+				tid = atoi(strrchr(g.gl_pathv[i], '/') + 1);
+		globfree(&g);
+	}
+	return tid;
+}
+
+/* The ring's looks for work for a millisecond, and then sleeps. */
+static void ring(long ms, long repeat)
+{
+	struct io_uring_params p = {
+		.flags = IORING_SETUP_SQPOLL, .sq_thread_idle = 1
+	};
+
+	if (syscall(SYS_io_uring_setup, 4, &p) < 0) {
+		printf("ring: %s\n", strerrorname_np(errno));
+		return;
+	}
+	await(other_thread(), 'S');
+	expire_both("ring_", ms, repeat);
+}
+
 static void *wait_for_good(void *arg)
 {
 	for (;;)
@@ -868,6 +955,92 @@ static void crowd(long n, long ms, long repeat)
 	usleep(500000);
 	snprintf(kind, sizeof(kind), "of%ld_", n);
 	expire_both(kind, ms, repeat);
+}
+
+static volatile sig_atomic_t alarms;
+
+static void on_alarm(int sig)
+{
+	alarms++;
+}
+
+static void let_alarms(int how)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPROF);
+	sigprocmask(how, &set, NULL);
+}
+
+static void *work_a_while(void *unused)
+{
+	mixed_work();
+	return NULL;
+}
+
+static void *exec_next(void *n)
+{
+	execl("/proc/self/exe", "ppa", "next", n, NULL);
+	err(1, "exec");
+}
+
+/* Threads come and go until there were some alarms; then, while the timer goes on, one
+ * that is not the first makes another program of it all, N times. */
+static void next(long n)
+{
+	const struct itimerval often = { { 0, 1000 }, { 0, 1000 } };
+	pthread_t t;
+	char rest[24];
+
+	signal(SIGPROF, on_alarm);
+	let_alarms(SIG_UNBLOCK);
+	if (setitimer(ITIMER_PROF, &often, NULL))
+		err(1, "setitimer");
+	while (alarms < 3) {
+		if (pthread_create(&t, NULL, work_a_while, NULL))
+			errx(1, "pthread_create");
+		mixed_work();
+		pthread_join(t, NULL);
+	}
+	if (!n)
+		exit(0);
+	/* a program has no handler when it begins */
+	let_alarms(SIG_BLOCK);
+	snprintf(rest, sizeof(rest), "%ld", n - 1);
+	if (pthread_create(&t, NULL, exec_next, rest))
+		errx(1, "pthread_create");
+	pthread_join(t, NULL);
+}
+
+/* It has its parent's handlers, until it is another program. */
+static int sharing(void *unused)
+{
+	const struct itimerval often = { { 0, 1000 }, { 0, 1000 } };
+
+	let_alarms(SIG_BLOCK);
+	if (setitimer(ITIMER_PROF, &often, NULL))
+		_exit(1);
+	mixed_work();
+	execl("/proc/self/exe", "ppa", "next", "2", NULL);
+	_exit(1);
+}
+
+static void execs(long n)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	long i, well = 0;
+	int status;
+	pid_t pid;
+
+	for (i = 0; i < n; i++) {
+		pid = clone(sharing, stack + sizeof(stack), CLONE_VM |
+			    CLONE_SIGHAND | CLONE_VFORK | SIGCHLD, NULL);
+		if (pid < 0 || waitpid(pid, &status, 0) != pid)
+			err(1, "clone");
+		well += !status;
+	}
+	say("execs", well, n);
 }
 
 /* How many wake-ups have been sorted by how late they came. */
@@ -979,6 +1152,10 @@ int main(int argc, char **argv)
 		slices(n, SCHED_OTHER);
 	else if (!strcmp(what, "signals"))
 		signals(n);
+	else if (!strcmp(what, "light"))
+		light(n);
+	else if (!strcmp(what, "vcpu") && argc > 2)
+		vcpu(argv[2]);
 	else if (!strcmp(what, "spin"))
 		spin(n);
 	else if (!strcmp(what, "late"))
@@ -1000,6 +1177,12 @@ int main(int argc, char **argv)
 		expire_both("off_", n, atol(argv[3]));
 	} else if (!strcmp(what, "crowd") && argc > 4)
 		crowd(n, atol(argv[3]), atol(argv[4]));
+	else if (!strcmp(what, "ring") && argc > 3)
+		ring(n, atol(argv[3]));
+	else if (!strcmp(what, "execs"))
+		execs(n);
+	else if (!strcmp(what, "next"))
+		next(n);
 	else if (!strcmp(what, "late_off"))
 		late_off(n);
 	else if (!strcmp(what, "faults"))

@@ -6,11 +6,19 @@
  *	ppa-oracle interrupts MS	each CPU's interrupts and softirqs for MS and
  *				until some of each kind that we look for have come,
  *				beside /proc/interrupts and /proc/softirqs
+ *	ppa-oracle soft N	the same of N tasklets of each kind and as many packets
+ *				that are freed, with the module of soft/
  *	ppa-oracle recycled ROUNDS	read threads' files while the threads exit
  *				and others take their records
  *	ppa-oracle ended		a thread's last values, after its end
  *	ppa-oracle ring			a thread that io_uring makes
  *	ppa-oracle evade MS		run whenever no tick comes, beside /proc/stat
+ *	ppa-oracle split MS		be in a system call whenever a tick comes, beside
+ *				/proc/PID/stat
+ *	ppa-oracle bounds		all threads and CPUs: no time is half a day, and what
+ *				sums to another does
+ *
+ * Long because a guest gets one program for all that the kernel is asked, too.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -66,10 +74,12 @@ static int open_file(long tid, const char *name)
 
 /* ---- interrupts */
 
-enum { INTS, SOFTS, TIMERS, TX, RX, NR_COUNTS };
+/* Of tasklets /proc/softirqs says how often some have run, and ppa how many. */
+enum { INTS, SOFTS, TIMERS, TX, RX, NR_ALIKE, HI = NR_ALIKE, REGULAR, NR_COUNTS };
 
 static const char *const count_name[] = {
-	"interrupts", "softirqs", "timers", "net_tx", "net_rx"
+	"interrupts", "softirqs", "timers", "net_tx", "net_rx", "hi_tasklets",
+	"tasklets"
 };
 
 struct counts {
@@ -86,7 +96,8 @@ static void ppa_counts(int fd, struct counts *c)
 	static const int from[] = {
 		[INTS] = PPA_INTERRUPTCNT, [SOFTS] = PPA_SOFTIRQCNT,
 		[TIMERS] = PPA_TMRTSKLTCNT, [TX] = PPA_NTWKTXCNT,
-		[RX] = PPA_NTWKRXCNT
+		[RX] = PPA_NTWKRXCNT, [HI] = PPA_HIPRITSKLTCNT,
+		[REGULAR] = PPA_REGPRITSKLTCNT
 	};
 	unsigned int cpu, i;
 	uint64_t *v;
@@ -157,6 +168,10 @@ static void kernel_lines(struct counts *c, const char *path, bool soft)
 			add_line(c, TX, colon + 1);
 		else if (!strcmp(name, "NET_RX"))
 			add_line(c, RX, colon + 1);
+		else if (!strcmp(name, "HI"))
+			add_line(c, HI, colon + 1);
+		else if (!strcmp(name, "TASKLET"))
+			add_line(c, REGULAR, colon + 1);
 	}
 	fclose(f);
 }
@@ -197,13 +212,13 @@ static void settle(void)
 /* Has some CPU had each kind?  Who is to send packets may only be about to. */
 static bool all_came(const struct counts *from, const struct counts *to)
 {
-	bool came[NR_COUNTS] = { [TX] = true };
+	bool came[NR_ALIKE] = { [TX] = true };
 	int cpu, i;
 
 	for (cpu = 0; cpu < MAX_CPUS; cpu++)
-		for (i = 0; i < NR_COUNTS; i++)
+		for (i = 0; i < NR_ALIKE; i++)
 			came[i] |= to->n[cpu][i] > from->n[cpu][i];
-	for (i = 0; i < NR_COUNTS; i++)
+	for (i = 0; i < NR_ALIKE; i++)
 		if (!came[i])
 			return false;
 	return true;
@@ -212,79 +227,146 @@ static bool all_came(const struct counts *from, const struct counts *to)
 /* Both are read twice, each time around the other: what ppa has counted between its
  * readings is at least what the kernel has between its inner ones, and at most
  * what it has between its outer ones. */
-static void interrupts(long ms)
+static struct counts kernel_had[4], ppa_had[2];
+
+static int compare_begin(void)
 {
-	static struct counts k[4], p[2];
-	int fd = open_file(0, "rawsysppa"), cpu, i;
-	int cpus = sysconf(_SC_NPROCESSORS_ONLN), tries = 60;
-	uint64_t got, least, most;
+	int fd = open_file(0, "rawsysppa");
 
 	if (fd < 0)
 		err(1, "rawsysppa");
-	kernel_counts(&k[0]);
+	kernel_counts(&kernel_had[0]);
 	settle();
-	ppa_counts(fd, &p[0]);
+	ppa_counts(fd, &ppa_had[0]);
 	settle();
-	kernel_counts(&k[1]);
+	kernel_counts(&kernel_had[1]);
+	return fd;
+}
+
+static uint64_t counted(int cpu, int which)
+{
+	return ppa_had[1].n[cpu][which] - ppa_had[0].n[cpu][which];
+}
+
+static void compare_one(int cpu, int which)
+{
+	uint64_t got = counted(cpu, which);
+	uint64_t least = kernel_had[2].n[cpu][which] -
+			 kernel_had[1].n[cpu][which];
+	uint64_t most = kernel_had[3].n[cpu][which] -
+			kernel_had[0].n[cpu][which];
+
+	printf("cpu %d %s %s", cpu, count_name[which],
+	       least <= got && got <= most ? "right" : "wrong");
+	if (least > got || got > most)
+		printf(" %llu, not %llu to %llu", (unsigned long long)got,
+		       (unsigned long long)least, (unsigned long long)most);
+	printf("%s\n", got ? "" : " none");
+}
+
+/* What the kernel had last is read already, the third time. */
+static void compare_end(int fd, int nr)
+{
+	int cpus = sysconf(_SC_NPROCESSORS_ONLN), cpu, i;
+
+	settle();
+	ppa_counts(fd, &ppa_had[1]);
+	settle();
+	kernel_counts(&kernel_had[3]);
+	for (cpu = 0; cpu < cpus && cpu < MAX_CPUS; cpu++)
+		for (i = 0; i < nr; i++)
+			compare_one(cpu, i);
+}
+
+static void interrupts(long ms)
+{
+	int fd = compare_begin(), tries = 60;
+
 	do {
 		usleep(ms * 1000);
-		kernel_counts(&k[2]);
-	} while (!all_came(&k[1], &k[2]) && --tries);
-	settle();
-	ppa_counts(fd, &p[1]);
-	settle();
-	kernel_counts(&k[3]);
-	for (cpu = 0; cpu < cpus && cpu < MAX_CPUS; cpu++) {
-		for (i = 0; i < NR_COUNTS; i++) {
-			got = p[1].n[cpu][i] - p[0].n[cpu][i];
-			least = k[2].n[cpu][i] - k[1].n[cpu][i];
-			most = k[3].n[cpu][i] - k[0].n[cpu][i];
-			printf("cpu %d %s %s", cpu, count_name[i],
-			       least <= got && got <= most ? "right" : "wrong");
-			if (least > got || got > most)
-				printf(" %llu, not %llu to %llu",
-				       (unsigned long long)got,
-				       (unsigned long long)least,
-				       (unsigned long long)most);
-			printf("%s\n", got ? "" : " none");
-		}
-	}
+		kernel_counts(&kernel_had[2]);
+	} while (!all_came(&kernel_had[1], &kernel_had[2]) && --tries);
+	compare_end(fd, NR_ALIKE);
+}
+
+/* Of one tasklet, or packet, after another: each has a softirq of its own. */
+static void soft(const char *n)
+{
+	static const int kinds[] = { TX, HI, REGULAR };
+	int module = open("/proc/soft", O_WRONLY | O_CLOEXEC), fd;
+	cpu_set_t all;
+	unsigned int i;
+
+	fd = compare_begin();
+	if (sched_getaffinity(0, sizeof(all), &all))
+		err(1, "sched_getaffinity");
+	run_on(1);
+	if (write(module, n, strlen(n)) < 0)
+		err(1, "/proc/soft");
+	if (sched_setaffinity(0, sizeof(all), &all))
+		err(1, "sched_setaffinity");
+	kernel_counts(&kernel_had[2]);
+	compare_end(fd, NR_COUNTS);
+	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		printf("soft %s %s\n", count_name[kinds[i]],
+		       counted(1, kinds[i]) >= strtoull(n, NULL, 10) ? "all"
+								   : "some");
 }
 
 /* ---- records that are used again */
 
+#define SHORT_SIGNALS 7
+
 static volatile pid_t short_tid;
+static volatile int short_signals;
 static volatile bool short_may_go;
 
+static void on_signal(int sig)
+{
+	short_signals++;
+}
+
+/* Nobody else gets these signals. */
 static void *short_lived(void *unused)
 {
 	short_tid = syscall(SYS_gettid);
+	while (short_signals < SHORT_SIGNALS) {
+		usleep(1000);
+		pthread_kill(pthread_self(), SIGUSR1);
+	}
 	while (!short_may_go)
 		usleep(1000);
 	return NULL;
 }
 
 /* What a reading says is this thread's, or there is none; when its directory has gone
- * /proc itself says EIO of what is still open. */
-static bool reading_is_right(ssize_t n, long tid)
+ * /proc itself says EIO of what is still open.  It had LEAST signals, and has them still. */
+static bool reading_is_right(ssize_t n, long tid, uint32_t *least)
 {
 	const struct ppa_header *h = &file.h;
+	uint32_t had = *least;
 
 	if (n < 0)
 		return errno == ESRCH || errno == EAGAIN || errno == EIO;
-	return n >= (ssize_t)sizeof(*h) && h->tid == tid && h->scale &&
-	       h->scale <= h->nr_cpus && h->nr_arrays ==
-	       (h->nr_cpus + h->scale - 1) / h->scale;
+	if (n < (ssize_t)sizeof(*h) || h->tid != tid || !h->scale ||
+	    h->scale > h->nr_cpus || h->nr_arrays !=
+	    (h->nr_cpus + h->scale - 1) / h->scale)
+		return false;
+	memcpy(least, file.bytes + h->signals_offset + SIGUSR1 * sizeof(*least),
+	       sizeof(*least));
+	return had <= *least && *least <= SHORT_SIGNALS;
 }
 
 static void recycled(long rounds)
 {
 	unsigned long right = 0, wrong = 0, alive;
+	uint32_t least;
 	pthread_t thread;
 	pid_t churn;
 	ssize_t n;
 	int fd, i;
 
+	signal(SIGUSR1, on_signal);
 	churn = fork();
 	while (!churn) {
 		if (!fork())
@@ -293,6 +375,7 @@ static void recycled(long rounds)
 	}
 	while (rounds--) {
 		short_tid = 0;
+		short_signals = 0;
 		short_may_go = false;
 		pthread_create(&thread, NULL, short_lived, NULL);
 		while (!short_tid)
@@ -300,12 +383,17 @@ static void recycled(long rounds)
 		fd = open_file(short_tid, "rawppa");
 		if (fd < 0)
 			errx(1, "thread %d has no directory", short_tid);
+		least = 0;
 		for (alive = 0, i = 0; i < 300; i++) {
-			if (i == 20)
+			if (i == 20) {
+				while (short_signals < SHORT_SIGNALS)
+					usleep(1000);
+				least = SHORT_SIGNALS;
 				short_may_go = true;
+			}
 			n = pread(fd, file.bytes, sizeof(file), 0);
 			alive += n > 0;
-			if (reading_is_right(n, short_tid))
+			if (reading_is_right(n, short_tid, &least))
 				right++;
 			else
 				wrong++;
@@ -331,18 +419,27 @@ static void *known_calls(void *unused)
 	return NULL;
 }
 
+/* All of rawthreads; returns how long it is. */
+static ssize_t read_threads(void)
+{
+	int fd = open_file(0, "rawthreads");
+	ssize_t n, size = 0;
+
+	while ((n = read(fd, file.bytes + size, sizeof(file) - size)) > 0)
+		size += n;
+	close(fd);
+	return size;
+}
+
 /* How many records of it as one that has ended, and the calls of the last; 100
  * more for one that lacks something. */
 static int find_ended(uint64_t *calls)
 {
-	int fd = open_file(0, "rawthreads"), nr = 0;
+	const ssize_t size = read_threads();
 	const struct ppa_thread *t;
-	ssize_t n, size;
+	int nr = 0;
+	ssize_t n;
 
-	for (size = 0; (n = read(fd, file.bytes + size,
-				 sizeof(file) - size)) > 0; size += n)
-		;
-	close(fd);
 	for (n = file.h.offset; n + (ssize_t)sizeof(*t) <= size;
 	     n += file.h.stride) {
 		t = (const struct ppa_thread *)(file.bytes + n);
@@ -509,6 +606,145 @@ static void evade(long ms)
 	       (unsigned long long)(ppa_busy_ms(fd, cpu) - got));
 }
 
+/* User and system time so far of this thread, in milliseconds, as /proc/PID/stat has it
+ * and as ppa does. */
+static void split_times(int raw, uint64_t *theirs, uint64_t *ours)
+{
+	const uint64_t *v = (const uint64_t *)(file.bytes + sizeof(file.h));
+	unsigned long long user, system;
+	char text[1024] = "", *rest;
+	int fd = open("/proc/thread-self/stat", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+		err(1, "/proc/thread-self/stat");
+	close(fd);
+	rest = strrchr(text, ')');
+	if (!rest || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u"
+			    " %*u %*u %llu %llu", &user, &system) != 2)
+		errx(1, "/proc/thread-self/stat: %s", text);
+	theirs[0] = user * 1000 / sysconf(_SC_CLK_TCK);
+	theirs[1] = system * 1000 / sysconf(_SC_CLK_TCK);
+	/* all CPUs are one array */
+	if (pread(raw, file.bytes, sizeof(file), 0) < (ssize_t)sizeof(file.h) ||
+	    file.h.nr_arrays != 1 || file.h.offset != sizeof(file.h))
+		err(1, "rawppa");
+	ours[0] = (v[PPA_SCHEDACCUM] - v[PPA_SCACCUM]) * 1000. / file.h.tick_hz;
+	ours[1] = v[PPA_SCACCUM] * 1000. / file.h.tick_hz;
+}
+
+static void compute(void)
+{
+	volatile int i;
+
+	for (i = 0; i < 1000; i++)
+		;
+}
+
+/* In user mode for four fifths of each tick, and in system calls, one of which the next
+ * tick comes in. */
+static void split(long ms)
+{
+	static char buf[256 << 10];
+	int raw = open_file(syscall(SYS_gettid), "rawppa");
+	int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	uint64_t theirs[2][2], ours[2][2], until, from, tick, worked[2] = { 0 };
+
+	run_on(1);
+	memset(buf, 1, sizeof(buf));
+	split_times(raw, theirs[0], ours[0]);
+	until = now_ns() + ms * 1000000ULL;
+	while ((from = now_ns()) < until) {
+		tick = from / TICK_NS * TICK_NS;
+		while (now_ns() < tick + TICK_NS / 5 * 4)
+			compute();
+		worked[0] += now_ns() - from;
+		from = now_ns();
+		while (now_ns() < tick + TICK_NS)
+			if (read(zero, buf, sizeof(buf)) < 0)
+				err(1, "/dev/zero");
+		worked[1] += now_ns() - from;
+	}
+	split_times(raw, theirs[1], ours[1]);
+	printf("split worked_ms %llu %llu stat_ms %llu %llu ppa_ms %llu %llu\n",
+	       (unsigned long long)worked[0] / 1000000,
+	       (unsigned long long)worked[1] / 1000000,
+	       (unsigned long long)(theirs[1][0] - theirs[0][0]),
+	       (unsigned long long)(theirs[1][1] - theirs[0][1]),
+	       (unsigned long long)(ours[1][0] - ours[0][0]),
+	       (unsigned long long)(ours[1][1] - ours[0][1]));
+}
+
+/* ---- what no time can be */
+
+static bool has_too_long(const uint64_t *times, unsigned int nr)
+{
+	while (nr--)
+		if (*times++ / file.h.tick_hz > 43200)
+			return true;
+	return false;
+}
+
+static bool thread_is_wrong(const struct ppa_thread *t)
+{
+	const uint64_t *v = t->values, times[] = {
+		v[PPA_SCHEDACCUM], v[PPA_SCACCUM], v[PPA_INTACCUM],
+		v[PPA_SCHLATACCUM], v[PPA_AVGCTXT], v[PPA_SOFTACCUM],
+		v[PPA_RUNQACCUM], t->life
+	};
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < PPA_NR_PARTS; i++)
+		sum += t->parts[i];
+	/* of who ended and has no record there may be less than nothing for now */
+	return sum != t->life || has_too_long(times, sizeof(times) / 8) ||
+	       has_too_long(t->parts, PPA_NR_PARTS) ||
+	       has_too_long(t->longest, PPA_NR_PARTS) ||
+	       (!(t->flags & PPA_SUM) &&
+		(has_too_long(&t->gone, 1) ||
+		 has_too_long(t->gone_parts, PPA_NR_PARTS)));
+}
+
+static bool cpu_is_wrong(const uint64_t *v)
+{
+	const uint64_t times[] = {
+		v[PPA_USRMODE], v[PPA_SYSMODE], v[PPA_INTERRUPTS],
+		v[PPA_TOTALSOFTIRQTIME], v[PPA_IDLE], v[PPA_UNTOLD],
+		v[PPA_ELAPSED], v[PPA_SYS_SCHLATACCUM], v[PPA_SYS_RUNQACCUM],
+		v[PPA_SYS_AVGCTXT]
+	};
+
+	return times[0] + times[1] + times[2] + times[3] + times[4] + times[5] !=
+	       times[6] || has_too_long(times, sizeof(times) / 8);
+}
+
+static void bounds(void)
+{
+	int fd = open_file(0, "rawsysppa"), nr = 0, wrong = 0;
+	const struct ppa_thread *t;
+	ssize_t n, size;
+	unsigned int i;
+
+	if (pread(fd, file.bytes, sizeof(file), 0) < (ssize_t)sizeof(file.h))
+		err(1, "rawsysppa");
+	for (i = 0; i < file.h.nr_arrays; i++)
+		wrong += cpu_is_wrong((uint64_t *)(file.bytes + file.h.offset +
+						   i * file.h.stride));
+	printf("bounds of CPUs %s, wrong %d\n", i ? "some" : "none", wrong);
+	wrong = 0;
+	size = read_threads();
+	for (n = file.h.offset; n + (ssize_t)sizeof(*t) <= size;
+	     n += file.h.stride) {
+		t = (const struct ppa_thread *)(file.bytes + n);
+		nr++;
+		if (!thread_is_wrong(t))
+			continue;
+		wrong++;
+		printf("thread %u %s is wrong\n", t->tid, t->comm);
+	}
+	printf("bounds of threads %s, wrong %d\n", nr ? "some" : "none", wrong);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -517,6 +753,8 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!strcmp(what, "interrupts"))
 		interrupts(n);
+	else if (!strcmp(what, "soft") && argc > 2)
+		soft(argv[2]);
 	else if (!strcmp(what, "recycled"))
 		recycled(n);
 	else if (!strcmp(what, "ended"))
@@ -525,6 +763,10 @@ int main(int argc, char **argv)
 		ring();
 	else if (!strcmp(what, "evade"))
 		evade(n);
+	else if (!strcmp(what, "split"))
+		split(n);
+	else if (!strcmp(what, "bounds"))
+		bounds();
 	else
 		errx(2, "what?");
 	return 0;

@@ -63,6 +63,7 @@ struct ppa {
 
 	char *dir;
 	struct ppa_interval in;
+	double taken;		/* when, by our own clock */
 	struct ppa_names *names;	/* for locks */
 	struct buf out;
 	bool terminal;
@@ -87,6 +88,14 @@ static int write_out(struct ppa *p)
 
 /* ---- rounds */
 
+static double clock_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
 static int take(struct ppa *p)
 {
 	struct buf why = { 0 };
@@ -99,6 +108,7 @@ static int take(struct ppa *p)
 	else
 		ok = ppa_snapshot_read(p->dir, &p->in.now, &why);
 
+	p->taken = clock_seconds();
 	/* a session of our own ends by the same Ctrl-C */
 	if (!ok && !stopped)
 		shown_line(stderr, "stapwatch ppa: %s", why.s);
@@ -180,8 +190,18 @@ static void put(struct ppa *p, bool first)
 		ppa_why_table(&p->in, &p->out);
 }
 
+/* By the counter that all else goes by, unless that was set back meanwhile, as when a
+ * virtual machine is moved; it was TAKEN seconds by our own clock. */
+static double interval_seconds(const struct ppa_interval *in, double taken)
+{
+	if (in->now.now < in->before.now)
+		return taken;
+	return (double)(in->now.now - in->before.now) / in->now.hz;
+}
+
 static int one_round(struct ppa *p, bool first)
 {
+	double before = p->taken;
 	struct timespec ts = {
 		.tv_sec = p->interval,
 		.tv_nsec = (p->interval - (time_t)p->interval) * 1e9,
@@ -194,8 +214,7 @@ static int one_round(struct ppa *p, bool first)
 		p->in.now = (struct ppa_snapshot) { 0 };
 		return stopped ? 0 : -1;
 	}
-	p->in.seconds = (double)(p->in.now.now - p->in.before.now) /
-			p->in.now.hz;
+	p->in.seconds = interval_seconds(&p->in, p->taken - before);
 	if (p->in.seconds <= 0)
 		p->in.seconds = 1e-9;
 	ppa_interval_rows(&p->in, p->pid, p->sort);

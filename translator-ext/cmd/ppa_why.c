@@ -8,30 +8,7 @@
 
 #include "base/shown.h"
 
-static const char *const part_names[PPA_NR_PARTS] = {
-	[PPA_PART_USER] = "user",
-	[PPA_PART_SYSTEM] = "system",
-	[PPA_PART_INT] = "interrupt",
-	[PPA_PART_SOFT] = "softirq",
-	[PPA_PART_WOKEN] = "woken",
-	[PPA_PART_PREEMPTED] = "preempted",
-	[PPA_PART_DISK] = "disk",
-	[PPA_PART_PAGE] = "page",
-	[PPA_PART_RECLAIM] = "reclaim",
-	[PPA_PART_LOCK] = "lock",
-	[PPA_PART_FUTEX] = "futex",
-	[PPA_PART_PIPE] = "pipe",
-	[PPA_PART_SOCKET] = "socket",
-	[PPA_PART_POLL] = "poll",
-	[PPA_PART_SLEEP] = "sleep",
-	[PPA_PART_CHILD] = "child",
-	[PPA_PART_STOPPED] = "stopped",
-	[PPA_PART_DEVICE] = "device",
-	[PPA_PART_WORK] = "work",
-	[PPA_PART_KERNEL] = "kernel",
-	[PPA_PART_UNTOLD] = "untold",
-	[PPA_PART_UNKNOWN] = "unknown",
-};
+static const char *const part_names[PPA_NR_PARTS] = PPA_PART_NAMES;
 
 const char *ppa_part_name(unsigned int part)
 {
