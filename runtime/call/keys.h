@@ -78,11 +78,11 @@ static int sw_call_key_make(const struct sw_call *call, struct sw_call_key *k)
 				  : -EINVAL;
 }
 
-/* With smp_load_acquire() in sw_call_key_of(): the histograms are there.  The first
- * who says whether they could be made is right for all. */
+/* The first who says whether they could be made is right for all. */
 static noinline void
 sw_call_key_begin(const struct sw_call *call, struct sw_call_key *k)
 {
+	/* with smp_load_acquire() in sw_call_key_of(): the histograms are there */
 	cmpxchg_release(&k->state, SW_CALL_KEY_NEW,
 			sw_call_key_make(call, k) ? SW_CALL_KEY_NO_ROOM
 						  : SW_CALL_KEY_READY);
@@ -119,6 +119,7 @@ static struct sw_call_key *sw_call_key_of(struct sw_call *call, s64 value)
 
 		if (!sw_call_key_at(call, k, word))
 			continue;
+		/* with cmpxchg_release() in sw_call_key_begin() */
 		state = smp_load_acquire(&k->state);
 		if (unlikely(state == SW_CALL_KEY_NEW)) {
 			sw_call_key_begin(call, k);

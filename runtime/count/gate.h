@@ -94,6 +94,7 @@ static void sw_gate_open(struct sw_cpu *c, unsigned int slot)
  */
 static void sw_gate_apply(struct sw_cpu *c, unsigned int set)
 {
+	/* with smp_store_release() in sw_pmu_open(): which are a set's is known */
 	unsigned int slot, of, slots = smp_load_acquire(&sw_pmu.slots);
 	bool stopped = READ_ONCE(sw_pmu.stopped);
 	u32 sets_stopped = atomic_read(&sw_pmu.sets_stopped);

@@ -129,6 +129,7 @@ sw_table_find(const struct sw_table *t, const struct task_struct *task)
 		return NULL;
 	e = sw_table_next(t, e);
 	for (i = 1; i < SW_TABLE_WINDOW; i++, e = sw_table_next(t, e))
+		/* as above, with sw_table_publish() */
 		if (smp_load_acquire(&e->task) == task)
 			return e;
 	return NULL;

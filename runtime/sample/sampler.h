@@ -47,6 +47,7 @@ static struct {
 /* What is sampled, and was not yet said. */
 static void sw_put_events(void)
 {
+	/* with smp_store_release() in sw_sampler_new() */
 	unsigned int i, nr = smp_load_acquire(&sw_profile.nr);
 
 	for (i = sw_put.events; i < nr; i++) {

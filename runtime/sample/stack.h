@@ -156,13 +156,13 @@ sw_stack_get(struct sw_stacks *t, const u64 *ip, unsigned int nr,
 
 	for (i = 0; i < SW_STACK_WINDOW; i++) {
 		at = (hash + i) & t->mask;
+		/* with the cmpxchg() below, of others */
 		is = smp_load_acquire(&t->places[at]);
 		if (!is) {
 			if (!mine)
 				mine = sw_stack_write(t, hash, ip, nr, flags);
 			if (!mine)
 				break;
-			/* with the smp_load_acquire()s of places */
 			is = cmpxchg(&t->places[at], 0, mine);
 			if (!is)
 				return sw_stack_entered(t, at);
@@ -190,6 +190,7 @@ sw_stack_find(const struct sw_stacks *t, s64 number)
 
 	if (number < 1 || number > (s64)t->mask + 1)
 		return NULL;
+	/* with cmpxchg() in sw_stack_get() */
 	is = smp_load_acquire(&t->places[number - 1]);
 	return is ? sw_stack_in(t, is) : NULL;
 }
@@ -202,6 +203,7 @@ static inline u32 sw_stack_at(const struct sw_stacks *t, unsigned int index)
 {
 	if (index >= (unsigned int)t->max)
 		return 0;
+	/* with smp_store_release() in sw_stack_entered() */
 	return smp_load_acquire(&t->order[index]);
 }
 

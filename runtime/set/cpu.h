@@ -141,7 +141,7 @@ static s64 sw_set_sum(int cpu, size_t at)
 			v += sw_set_since(READ_ONCE(p->last), sw_clock_ns());
 		if (READ_ONCE(p->began) && what == &p->session)
 			v += sw_set_since(READ_ONCE(p->since), sw_clock_ns());
-		/* the other side of that */
+		/* with its smp_wmb() */
 		smp_rmb();
 		if (READ_ONCE(c->gate_seq) == seq)
 			return v;
@@ -181,7 +181,7 @@ static s64 __maybe_unused sw_set_count_on(int cpu, unsigned int slot)
 	if (cpu == raw_smp_processor_id() && !READ_ONCE(k->shut))
 		return sw_read_cpu(slot);
 	for (i = 0; i < SW_SET_TRIES; i++) {
-		/* as above */
+		/* with sw_gate_apply(), as above */
 		seq = smp_load_acquire(&c->gate_seq);
 		if (seq & 1) {
 			/* this CPU itself is within the change */
@@ -191,6 +191,7 @@ static s64 __maybe_unused sw_set_count_on(int cpu, unsigned int slot)
 			continue;
 		}
 		v = sw_last(READ_ONCE(c->counter[slot]));
+		/* with its smp_wmb() */
 		smp_rmb();
 		if (READ_ONCE(c->gate_seq) == seq)
 			return v;

@@ -313,6 +313,7 @@ sw_set_declare(const char *name, const char *events, char *why, size_t size)
 	s = &sw_sets.of[set];
 	strscpy(s->name, name, SW_SET_NAME);
 	if (!sw_set_fill(s, events, why, size)) {
+		/* with sw_set_move(), after which it is filled in anew */
 		smp_store_release(&s->state, SW_SET_NONE);
 		return 0;
 	}

@@ -270,6 +270,7 @@ static void sw_set_pause(struct sw_set_cpu *p)
 	sw_set_charge_at(p, c, now);
 	p->session += sw_set_since(p->since, now);
 	p->began = false;
+	/* with sw_set_sum(), too */
 	smp_store_release(&c->gate_seq, c->gate_seq + 1);
 	local_irq_restore(flags);
 }

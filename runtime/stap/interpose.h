@@ -384,7 +384,7 @@ static unsigned int __maybe_unused sw_perf_probes(void)
 			    SW_COUNT_ANCHORS(stap_perf_probes),		\
 			    SW_USES_OF_THREADS, SW_USES_OF_SAMPLES);	\
 	sw_state_running = STAP_SESSION_RUNNING;			\
-	/* who finds sw_state finds sw_state_running: sw_is_running() */ \
+	/* with sw_is_running(), which finds sw_state_running then, too */ \
 	smp_store_release(&sw_state, session_state());			\
 	if (sw_session.failed)						\
 		atomic_set(session_state(), STAP_SESSION_ERROR);	\

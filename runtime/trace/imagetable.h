@@ -103,6 +103,7 @@ static const struct sw_image *sw_image_find(u32 pid, u64 ip)
 	const struct sw_image *i, *best;
 
 	for (parents = 0; parents <= SW_IMAGE_PARENTS; parents++) {
+		/* with smp_store_release() in sw_image_add() */
 		i = smp_load_acquire(&sw_image_table.last[
 					hash_32(pid, SW_IMAGE_BITS)]);
 		/* CPUs' records came in their own order, so by time */

@@ -89,6 +89,7 @@ static inline void *sw_ring_first(struct sw_ring *r, unsigned long head)
 	if (r->tail == head)
 		return NULL;
 	if (!*(u32 *)(r->bytes + at)) {
+		/* with smp_load_acquire() in sw_ring_reserve() */
 		smp_store_release(&r->tail, r->tail + r->size - at);
 		at = 0;
 		if (r->tail == head)

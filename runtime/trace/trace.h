@@ -298,8 +298,8 @@ static bool sw_trace_put_cpu(struct sw_trace_cpu *t)
 	unsigned long head;
 	u32 size;
 
-	/* Who had begun to write has interrupts off, and is done at once:
-	 * sw_ring_leave() */
+	/* with sw_ring_leave(): who had begun to write has interrupts off, and
+	 * is done at once */
 	while (smp_load_acquire(&t->ring.busy))
 		cpu_relax();
 	/* with sw_ring_commit() */

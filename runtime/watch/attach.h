@@ -173,7 +173,8 @@ sw_target_declare(unsigned int kind, pid_t pid, const char *path)
 		sw_watch.crowded++;
 		return NULL;
 	}
-	/* with sw_read_target(), which asks ORDER before and after */
+	/* with the second smp_rmb() of sw_read_target(), which asks ORDER
+	 * before and after */
 	WRITE_ONCE(free->order, 0);
 	smp_wmb();
 	WRITE_ONCE(free->state, SW_TARGET_DECLARED);
@@ -183,6 +184,7 @@ sw_target_declare(unsigned int kind, pid_t pid, const char *path)
 	WRITE_ONCE(free->pid, pid);
 	free->cgroup = NULL;
 	strscpy(free->path, path ?: "", sizeof(free->path));
+	/* with the first smp_rmb() there: an order's target is complete */
 	smp_wmb();
 	WRITE_ONCE(free->order, ++sw_watch.orders);
 	return free;

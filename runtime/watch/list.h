@@ -153,6 +153,7 @@ sw_list_find(pid_t tid, unsigned int slot, struct sw_dead_view *v)
 
 	if (!sw_list.mem)
 		return false;
+	/* with smp_store_release() in sw_list_put() */
 	nr = smp_load_acquire(&sw_list.heads[hash_32(tid, sw_list.bits)]);
 	for (; nr && put < nr + sw_list.max; nr = before) {
 		d = sw_list_slot(nr - 1);

@@ -158,18 +158,17 @@ static void sw_watch_leave(struct sw_cpu *c, unsigned long flags)
 	sw_leave(c, flags);
 }
 
-/*
- * Around a change of a record's counts.  The one is with the second smp_rmb() of
- * sw_watch_read_record(), the other with the first one.
- */
+/* Around a change of a record's counts. */
 static __always_inline void sw_watched_change(struct sw_watched *w)
 {
 	WRITE_ONCE(w->seq, w->seq + 1);
+	/* with the second smp_rmb() of sw_watch_read_record() */
 	smp_wmb();
 }
 
 static __always_inline void sw_watched_changed(struct sw_watched *w)
 {
+	/* with the first one */
 	smp_wmb();
 	WRITE_ONCE(w->seq, w->seq + 1);
 }
