@@ -9,10 +9,14 @@ u64 sim_value(struct sim_cpu *c, const struct sim_counter *k)
 	return (sim_source(c, k->event) + k->offset) & sim_mask();
 }
 
-/* An NMI may come in between, and do the same. */
-void sim_update(struct sim_cpu *c, struct sim_counter *k)
+/*
+ * What the event's counter has counted is added to the event.  An NMI may come in
+ * between, and do the same.
+ */
+void sim_update(struct sim_cpu *c, struct perf_event *e)
 {
-	struct hw_perf_event *hw = &k->event->hw;
+	const struct sim_counter *k = &c->counter[e->hw.idx];
+	struct hw_perf_event *hw = &e->hw;
 	s64 before, now;
 	u64 delta;
 
@@ -21,7 +25,7 @@ void sim_update(struct sim_cpu *c, struct sim_counter *k)
 		now = sim_value(c, k);
 	} while (!local64_try_cmpxchg(&hw->prev_count, &before, now));
 	delta = (now - before) & sim_mask();
-	local64_add(delta, &k->event->count);
+	local64_add(delta, &e->count);
 	local64_sub(delta, &hw->period_left);
 }
 
@@ -110,7 +114,7 @@ void sim_stop(struct perf_event *e, int flags)
 			hrtimer_try_to_cancel(&k->timer);
 	}
 	if ((flags & PERF_EF_UPDATE) && !(e->hw.state & PERF_HES_UPTODATE)) {
-		sim_update(c, k);
+		sim_update(c, e);
 		e->hw.state |= PERF_HES_UPTODATE;
 	}
 }
@@ -123,7 +127,7 @@ void sim_read(struct perf_event *e)
 	if (unlikely(READ_ONCE(sim_fail_read) == sim_event(e)))
 		sim_stop(e, PERF_EF_UPDATE);
 	else
-		sim_update(c, sim_counter_of(c, e));
+		sim_update(c, e);
 }
 
 /* Counter 2 is the last to be given to who could have another one. */
@@ -162,4 +166,44 @@ void sim_del(struct perf_event *e, int flags)
 	sim_stop(e, PERF_EF_UPDATE);
 	sim_counter_of(c, e)->event = NULL;
 	perf_event_update_userpage(e);
+}
+
+/* One that is moved: it counts, and is no sampler's, whose interrupt is to find it. */
+static int sim_next_moved(const struct sim_cpu *c, int i)
+{
+	const struct perf_event *e;
+
+	for (i++; i < (int)sim_has.counters; i++) {
+		e = c->counter[i].event;
+		if (e && !e->hw.state && sim_event(e) != SIM_SECOND &&
+		    !is_sampling_event(e))
+			break;
+	}
+	return i;
+}
+
+/*
+ * What a processor's driver does when the events change: two of them change
+ * places, and for a while one has the number of a counter that counts for the other
+ * already.  Who reads it then, in an NMI, gets what is not its own.
+ */
+void sim_move(struct pmu *pmu)
+{
+	struct sim_cpu *c = this_cpu_ptr(&sim_cpus);
+	int i = sim_next_moved(c, -1), j = sim_next_moved(c, i);
+	struct perf_event *one, *other;
+
+	if (j >= (int)sim_has.counters)
+		return;
+	one = c->counter[i].event;
+	other = c->counter[j].event;
+	sim_stop(one, PERF_EF_UPDATE);
+	sim_stop(other, PERF_EF_UPDATE);
+	c->counter[i].event = other;
+	other->hw.idx = i;
+	sim_start(other, PERF_EF_RELOAD);
+	sim_raise(c, NULL);
+	c->counter[j].event = one;
+	one->hw.idx = j;
+	sim_start(one, PERF_EF_RELOAD);
 }

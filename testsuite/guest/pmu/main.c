@@ -3,8 +3,9 @@
  * The module.  Its parameters: profile=NAME, and what shall differ from it;
  * hybrid=1, for a last CPU of another kind; sockets=1, for PMUs of the socket; aux=1,
  * where loads tell of their data's source beside another event only;
- * pace, for NMIs between any two instructions; fail_add, fail_start and
- * fail_read, an event for which that shall fail.
+ * pace, for NMIs between any two instructions; moves=1, where events change their
+ * counters, with an NMI meanwhile; fail_add, fail_start and fail_read, an event for
+ * which that shall fail.
  */
 #include "simpmu.h"
 #include <linux/module.h>
@@ -33,6 +34,8 @@ static bool hybrid;
 module_param(hybrid, bool, 0444);
 static bool sockets;
 module_param(sockets, bool, 0444);
+static bool moves;
+module_param(moves, bool, 0444);
 static bool aux;
 module_param(aux, bool, 0444);
 
@@ -230,6 +233,10 @@ static bool sim_filter(struct pmu *pmu, int cpu)
 
 static struct pmu sim_pmu = SIM_PMU, sim_atom = SIM_PMU;
 
+static void sim_stay(struct pmu *pmu)
+{
+}
+
 static int __init sim_choose(void)
 {
 	unsigned int i;
@@ -247,6 +254,10 @@ static int __init sim_choose(void)
 		sim_has.width = width;
 	if (nmi >= 0)
 		sim_has.nmi = nmi;
+	if (moves && !sim_has.nmi) {
+		pr_err("simpmu: moves=1 wants a profile with NMIs\n");
+		return -EINVAL;
+	}
 	if (hybrid && num_possible_cpus() < 2) {
 		pr_err("simpmu: hybrid=1 wants two CPUs\n");
 		return -EINVAL;
@@ -271,6 +282,11 @@ static int __init sim_init(void)
 	rc = sim_source_start();
 	if (rc)
 		goto no_source;
+	if (moves) {
+		/* perf's core wants both */
+		sim_pmu.pmu_disable = sim_stay;
+		sim_pmu.pmu_enable = sim_move;
+	}
 	rc = perf_pmu_register(&sim_pmu, hybrid ? "cpu_core" : "cpu",
 			       PERF_TYPE_RAW);
 	if (rc)

@@ -109,7 +109,7 @@ static void sim_pmi(struct sim_cpu *c, struct pt_regs *regs)
 
 		if (!sim_has_wrapped(c, k))
 			continue;
-		sim_update(c, k);
+		sim_update(c, k->event);
 		if (sim_set_period(c, k))
 			sim_sample(c, k->event, regs);
 	}
@@ -140,10 +140,10 @@ static int sim_nmi(unsigned int type, struct pt_regs *regs)
 {
 	struct sim_cpu *c = this_cpu_ptr(&sim_cpus);
 
-	if (c->nmi_due)
-		regs = c->regs;
-	else if (!c->paced)
+	if (!c->nmi_due && !c->paced)
 		return NMI_DONE;
+	if (c->nmi_due && c->regs)
+		regs = c->regs;
 	c->nmi_due = false;
 	c->paced = false;
 	if (!c->masked)
@@ -160,7 +160,7 @@ static void sim_irq(struct irq_work *work)
 
 /*
  * Interrupt this CPU, and wait for that; no longer than it ever takes.
- * @regs: who is to have been interrupted
+ * @regs: who is to have been interrupted; NULL: who is, by an NMI
  * Context: preemption off, and interrupts on, or in one.
  */
 void sim_raise(struct sim_cpu *c, struct pt_regs *regs)

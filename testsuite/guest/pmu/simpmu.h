@@ -116,13 +116,14 @@ void sim_socket_finish(void);
 
 /* counter.c */
 u64 sim_value(struct sim_cpu *c, const struct sim_counter *k);
-void sim_update(struct sim_cpu *c, struct sim_counter *k);
+void sim_update(struct sim_cpu *c, struct perf_event *e);
 bool sim_set_period(struct sim_cpu *c, struct sim_counter *k);
 int sim_add(struct perf_event *e, int flags);
 void sim_del(struct perf_event *e, int flags);
 void sim_start(struct perf_event *e, int flags);
 void sim_stop(struct perf_event *e, int flags);
 void sim_read(struct perf_event *e);
+void sim_move(struct pmu *pmu);
 
 /* overflow.c */
 bool sim_has_wrapped(struct sim_cpu *c, const struct sim_counter *k);
