@@ -143,7 +143,7 @@ stap_command() {
 		STAP=(stap -I "$TAPSETS")
 	fi
 	STAP+=(-r "$(stap_release "$1" "$2")")
-	[[ $1 != aarch64 ]] || STAP+=(-a arm64 -B CROSS_COMPILE=aarch64-linux-gnu-)
+	[[ $1 != aarch64 ]] || STAP+=("${STAP_AARCH64[@]}")
 }
 
 # What a tree of files holds, and by what names.

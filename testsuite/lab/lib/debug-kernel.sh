@@ -54,5 +54,6 @@ setup_debug_kernel() {
 	echo "$release $key" >"$dir/version"
 	set_stamp "source-$kernel" "$key"
 	set_stamp "kernel-$arch-$kernel" "$release $key"
+	aside setup_stap "$arch" "$dir/build"
 	note "built $release, $(du -sm "$dir" | cut -f1) MB"
 }

@@ -12,12 +12,13 @@ and the Debian packages that it installs here: QEMU, mmdebstrap and the like.
 		newer kernels once a day. All other verbs set up what they lack.
 	lab demo
 		The main job, to look at.
-	lab check [--full] [WORD...]
+	lab check [--full] [--within MINUTES] [WORD...]
 		All tests, or those of an area (unit, front, guest, figures), of a file
 		(counts, guest/ppa.exp) or with a word in their names; the last line is
 		'N passed, N failed'. --full adds the kernel with KASAN and kmemleak, the
 		one with KCSAN, each SystemTap with each kernel, torture, and longer runs
-		of fuzzers.
+		of fuzzers. No guest begins when --within's time is over: what it was for
+		is UNTESTED, and counted with what could not be tested.
 	lab check-kasan [FILE...]
 		The tests that name that kernel, on it alone.
 	lab bench
@@ -81,7 +82,7 @@ and the Debian packages that it installs here: QEMU, mmdebstrap and the like.
 		that it loads, for x86_64 guests that want it; prints the tar's name, to
 		--put and to unpack at the guest's root.
 
-Guest options: --arch x86_64|aarch64, --kernel current|lts|debug|kasan|kcsan, or 5.10, 6.1, 6.12
+Guest options: --arch x86_64|aarch64, --kernel current|lts|rt|debug|kasan|kcsan, or 5.10, 6.1, 6.12
 (lts), 7.2 (current) of Debian (x86_64 only but for current), --stap 5.6|5.1, of Debian testing or
 13, --smp N (2; 1 with --icount on aarch64), --icount (one instruction is a nanosecond of
 the guest's time), --append WORDS (for its kernel's command line). -v tells of progress where
@@ -93,7 +94,8 @@ Environment:
 	STAPWATCH_KVM		use KVM
 	STAPWATCH_MTTCG		let QEMU run each CPU in a thread of its own
 	KERNELS			the kernels that `lab check` uses: current lts debug, and
-				all with --full
+				all with --full. What --full alone does with these, it does
+				with those named here
 	LAB_NOBUILD		take the build of this tree as it is
 TEXT
 }

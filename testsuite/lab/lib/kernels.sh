@@ -6,18 +6,18 @@
 # for them by release.
 
 # Debian's kernels, and where they are from.
-declare -A KERNEL_SUITE=([5.10]=bullseye [6.1]=bookworm [lts]=trixie [current]=forky [7.3]=trixie-backports)
+declare -A KERNEL_SUITE=([5.10]=bullseye [6.1]=bookworm [lts]=trixie [current]=forky [rt]=forky [7.3]=trixie-backports)
 # other names of these
 declare -A KERNEL_ALIAS=([6.12]=lts [7.2]=current)
 
 # The kernels that each stap builds and loads modules for.
 declare -A STAP_KERNELS=([5.1]='5.10 6.1' [5.6]='6.1 6.12 7.2')
 
-# stap_can STAP KERNEL: by whatever name
+# stap_can STAP KERNEL: by whatever name; rt is the current one with PREEMPT_RT
 stap_can() {
-	local name
+	local name wanted=${2/#rt/current}
 	for name in ${STAP_KERNELS[$1]}; do
-		[[ ${KERNEL_ALIAS[$name]:-$name} != "${KERNEL_ALIAS[$2]:-$2}" ]] || return 0
+		[[ ${KERNEL_ALIAS[$name]:-$name} != "${KERNEL_ALIAS[$wanted]:-$wanted}" ]] || return 0
 	done
 	return 1
 }
@@ -50,7 +50,7 @@ check_kernel() {
 	x86_64-debug | x86_64-kasan | x86_64-kcsan | aarch64-current) ;;
 	x86_64-*)
 		[[ -n ${KERNEL_SUITE[$kernel]:-} ]] ||
-			usage_error "no kernel '$2': current, lts, debug, kasan, kcsan, 5.10, 6.1, 6.12, 7.2 or 7.3"
+			usage_error "no kernel '$2': current, lts, rt, debug, kasan, kcsan, 5.10, 6.1, 6.12, 7.2 or 7.3"
 		;;
 	aarch64-*) usage_error "on aarch64 there is only --kernel current" ;;
 	*) usage_error "no architecture '$1': x86_64 or aarch64" ;;
@@ -66,6 +66,9 @@ kernel_release() {
 	read -r version _ <"$(kernel_dir "$1" "$2")/version"
 	echo "$version"
 }
+
+# What stap is given for it.
+STAP_AARCH64=(-a arm64 -B CROSS_COMPILE=aarch64-linux-gnu-)
 
 # What `stap -r` takes: a release, or the build directory of a kernel of our own.
 stap_release() {
@@ -87,9 +90,10 @@ kernel_build() {
 # today; never what some directory happens to hold.
 resolve() {
 	local package suite=${KERNEL_SUITE[$2]} version release
-	case $1 in
-	x86_64) package=linux-image-amd64 ;;
-	aarch64) package=linux-image-arm64:arm64 ;;
+	case $1-$2 in
+	x86_64-rt) package=linux-image-rt-amd64 ;;
+	x86_64-*) package=linux-image-amd64 ;;
+	aarch64-*) package=linux-image-arm64:arm64 ;;
 	esac
 	version=$(in_chroot -C / apt-cache madison "$package" |
 		awk -F'|' -v suite=" $suite/main" 'index($3, suite) { gsub(/ /, "", $2); print $2 }' | sed -n 1p)
@@ -169,9 +173,13 @@ setup_debuginfo() {
 	set_stamp "debuginfo-$release" "$version"
 }
 
-# stap compiles its own feature tests once for a kernel, which takes as long as everything else in a first module.
+# setup_stap ARCH RELEASE: stap compiles its own feature tests once for a kernel. They take a minute and a half of a
+# processor, and what is built side by side later would each take it again.
 setup_stap() {
-	in_chroot -C / stap -r "$1" -p4 -e 'probe begin { exit() }' >/dev/null 2>&1 || note "stap builds no module for $1"
+	local cross=()
+	[[ $1 != aarch64 ]] || cross=("${STAP_AARCH64[@]}")
+	in_chroot -C / stap "${cross[@]}" -r "$2" -p4 -e 'probe begin { exit() }' >/dev/null 2>&1 ||
+		note "stap builds no module for $2"
 }
 
 # The packages have been split over time: the image is in the first of these that has one.
@@ -225,7 +233,7 @@ setup_debian_kernel() {
 	make_tmp
 	aside setup_debuginfo "$release" "$version" "$suffix"
 	setup_headers "$release" "$version" "$suffix"
-	[[ $arch == aarch64 ]] || aside setup_stap "$release"
+	aside setup_stap "$arch" "$release"
 	setup_image "$release" "$version" "$suffix" "$dir"
 	join_aside
 	echo "$resolved" >"$dir/version"
