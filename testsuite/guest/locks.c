@@ -23,6 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "await.h"
+
 static int times, ms, held, locked, locked_too;
 static _Atomic pid_t waiter;
 static pid_t holder;
@@ -47,21 +49,6 @@ static void die(const char *what)
 {
 	perror(what);
 	exit(1);
-}
-
-/* Until the waiter is off its CPU for good. */
-static void await(char state)
-{
-	char path[64], now = 0;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", waiter);
-	while (now != state) {
-		FILE *f = fopen(path, "r");
-
-		if (!f || fscanf(f, "%*d (%*[^)]) %c", &now) != 1)
-			die(path);
-		fclose(f);
-	}
 }
 
 static void nap(void)
@@ -106,7 +93,7 @@ static void hold_kernel(char c, bool blocks)
 		await_held(c);
 		give_turn(WAITER);
 		if (blocks) {
-			await('D');
+			await(waiter, 'D');
 			nap();
 			tell('g');
 		}
@@ -138,7 +125,7 @@ static void hold_futexes(void)
 	for (i = 0; i < times; i++) {
 		passed_on = holder;
 		give_turn(WAITER);
-		await('S');
+		await(waiter, 'S');
 		nap();
 		if (futex(&passed_on, FUTEX_UNLOCK_PI, 0))
 			die("FUTEX_UNLOCK_PI");
@@ -146,7 +133,7 @@ static void hold_futexes(void)
 
 		robust = holder | FUTEX_WAITERS;
 		give_turn(WAITER);
-		await('S');
+		await(waiter, 'S');
 		nap();
 		robust = 0;
 		futex(&robust, FUTEX_WAKE, 1);
@@ -154,7 +141,7 @@ static void hold_futexes(void)
 
 		flock(locked, LOCK_EX);
 		give_turn(WAITER);
-		await('S');
+		await(waiter, 'S');
 		nap();
 		flock(locked, LOCK_UN);
 		wait_turn(HOLDER);

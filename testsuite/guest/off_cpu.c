@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "await.h"
+
 static int times, ms;
 static int fds[2];
 
@@ -73,21 +75,6 @@ static __attribute__((noinline)) void spins(void)
 		;
 }
 
-/* Until that process sleeps. */
-static void await(pid_t pid)
-{
-	char path[64], state = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	while (state != 'S') {
-		FILE *f = fopen(path, "r");
-
-		if (!f || fscanf(f, "%*d %*s %c", &state) != 1)
-			_exit(1);
-		fclose(f);
-	}
-}
-
 static pid_t writer(void)
 {
 	const pid_t reader = getpid(), child = fork();
@@ -96,7 +83,7 @@ static pid_t writer(void)
 	if (child)
 		return child;
 	for (i = 0; i < times; i++) {
-		await(reader);
+		await(reader, 'S');
 		nap();
 		if (write(fds[1], "", 1) != 1)
 			_exit(1);

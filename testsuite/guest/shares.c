@@ -6,6 +6,8 @@
  *			of thirty() and 40 of forty(); each thread does that
  *	shares storm N	N processes that map, exec, fork and exit
  *	shares first CPU N	on that CPU, before nearly all else
+ *	shares beyond N	N rounds in beyond(), whose frame pointer leads to a frame of
+ *			rounds() and then to one whose return address is none
  *	shares maps FILE N	maps the file's first page N times, as code; says
  *			"mapped"; waits to be killed
  *
@@ -58,6 +60,26 @@ FUNCTION void rounds(unsigned long n)
 	}
 	STAYS;
 }
+
+#ifdef __x86_64__
+/* What a frame of code without frame pointers may have in its place. */
+#define NO_ADDRESS 0xbe552274c0854800ul
+
+FUNCTION void beyond(unsigned long turns)
+{
+	const unsigned long frames[3][2] = {
+		{ (unsigned long)frames[1], (unsigned long)rounds + 16 },
+		{ (unsigned long)frames[2], NO_ADDRESS },
+		{ 0, (unsigned long)rounds + 16 },
+	};
+
+	asm volatile("mov %%rbp, %%r8\n\tmov %1, %%rbp\n"
+		     "1: dec %0\n\tjnz 1b\n\tmov %%r8, %%rbp"
+		     : "+c"(turns) : "S"(frames) : "r8", "cc", "memory");
+}
+#else
+FUNCTION void beyond(unsigned long turns) { spin(turns); STAYS; }
+#endif
 FUNCTION void behind(void) { STAYS; }
 
 static unsigned long turns;
@@ -80,6 +102,7 @@ static void print_functions(void)
 	printf("function left %p\n", (void *)left);
 	printf("function right %p\n", (void *)right);
 	printf("function rounds %p\n", (void *)rounds);
+	printf("function beyond %p\n", (void *)beyond);
 	printf("function behind %p\n", (void *)behind);
 	fflush(stdout);
 }
@@ -143,6 +166,12 @@ int main(int argc, char **argv)
 		first(n);
 		argv += 2;
 		n = 1;
+	}
+	if (argc > 2 && !strcmp(argv[1], "beyond")) {
+		print_functions();
+		while (n--)
+			beyond(2000 * PART);
+		return 0;
 	}
 	turns = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
 	if (argc < 2 || n < 1 || n > 64)

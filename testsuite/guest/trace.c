@@ -18,6 +18,9 @@
 #define MAX_FUNCTIONS 32
 #define MAX_PATHS 256
 
+/* No user's address is longer. */
+#define USER_BITS 48
+
 /* Where a function has no frame yet, or no more: its first instructions, and
  * its return. */
 #ifdef __x86_64__
@@ -79,12 +82,14 @@ static const struct sw_trace_record *next_record(size_t *at)
 }
 
 static const struct sw_trace_stack **stacks;
-static uint32_t nr_stacks, twice;
+static uint32_t nr_stacks, twice, beyond;
 
 static void add_stack(const struct sw_trace_stack *s)
 {
 	uint32_t i;
 
+	for (i = 0; i < s->nr; i++)
+		beyond += s->flags & SW_TRACE_STACK_USER && s->ip[i] >> USER_BITS;
 	for (i = 0; i < nr_stacks; i++)
 		if (stacks[i] && stacks[i]->nr == s->nr &&
 		    stacks[i]->flags == s->flags &&
@@ -190,8 +195,27 @@ static void print_map(const struct sw_trace_mmap *m)
 	printf(" %s\n", m->path);
 }
 
+/* What its CPU counted since the sample before; - is no value. */
+static void print_counts(const struct sw_trace_sample *s)
+{
+	const uint64_t *count = s->more;
+	unsigned int i;
+
+	count += !!(s->has & SW_TRACE_HAS_ADDR) +
+		 !!(s->has & SW_TRACE_HAS_LATENCY) +
+		 !!(s->has & SW_TRACE_HAS_DATA_SRC);
+	printf("counts %u %u", s->r.cpu, s->event);
+	for (i = 0; i < s->nr_counts; i++)
+		if (count[i] == UINT64_MAX)
+			printf(" -");
+		else
+			printf(" %" PRIu64, count[i]);
+	printf("\n");
+}
+
 static void print_record(const struct sw_trace_record *r)
 {
+	const struct sw_trace_sample *s = (const void *)r;
 	const struct sw_trace_head *h = (const void *)r;
 	const struct sw_trace_event *e = (const void *)r;
 	const struct sw_trace_count *c = (const void *)r;
@@ -213,6 +237,10 @@ static void print_record(const struct sw_trace_record *r)
 		break;
 	case SW_TRACE_COUNT:
 		printf("count %u %s\n", c->count, c->name);
+		break;
+	case SW_TRACE_SAMPLE:
+		if (s->nr_counts)
+			print_counts(s);
 		break;
 	case SW_TRACE_COMM:
 		printf("comm %u %u %s%s\n", o->pid, o->tid, o->comm,
@@ -362,9 +390,10 @@ int main(int argc, char **argv)
 		print_record(r);
 	}
 	printf("text %" PRIu64 "\nsamples %" PRIu64 "\nstacks %" PRIu64
-	       "\nstacks twice %u\nrounds %" PRIu64 "\nunordered %" PRIu64 "\n",
+	       "\nstacks twice %u\nbeyond %u\nrounds %" PRIu64
+	       "\nunordered %" PRIu64 "\n",
 	       text_bytes, counts[SW_TRACE_SAMPLE], counts[SW_TRACE_STACK],
-	       twice, counts[SW_TRACE_ROUND], unordered);
+	       twice, beyond, counts[SW_TRACE_ROUND], unordered);
 	text_bytes = 0;
 	look_at_samples();
 	print_ends();

@@ -27,6 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "await.h"
+
 #define PAGE 4096
 
 static int times, ms;
@@ -49,22 +51,6 @@ static pid_t helper(void (*run)(int), int arg)
 	prctl(PR_SET_NAME, "helper");
 	run(arg);
 	_exit(0);
-}
-
-/* Until that process is in STATE, as proc(5) has it. */
-static void await(int pid, char state)
-{
-	char path[64], now = 0;
-
-	while (now != state) {
-		FILE *f;
-
-		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-		f = fopen(path, "r");
-		if (!f || fscanf(f, "%*d %*s %c", &now) != 1)
-			_exit(1);
-		fclose(f);
-	}
 }
 
 /* A machine that stood still for a while does not make it late. */

@@ -54,6 +54,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "await.h"
+
 #define PAGE 4096UL
 
 static void marker(void)
@@ -230,21 +232,6 @@ struct pipe_writer {
 	size_t size;
 };
 
-static void until_it_sleeps(pid_t pid)
-{
-	char path[64], state = 0;
-
-	while (state != 'S') {
-		FILE *f;
-
-		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-		f = fopen(path, "r");
-		if (!f || fscanf(f, "%*d %*s %c", &state) != 1)
-			err(1, "%s", path);
-		fclose(f);
-	}
-}
-
 static void *pipe_write(void *arg)
 {
 	struct pipe_writer *w = arg;
@@ -253,7 +240,7 @@ static void *pipe_write(void *arg)
 	/* what it reads is none of the reader's */
 	prctl(PR_SET_NAME, "writer");
 	memset(p, 1, w->size);
-	until_it_sleeps(w->reader);
+	await(w->reader, 'S');
 	usleep(200000);
 	move_to(w->reader, 1);
 	usleep(100000);

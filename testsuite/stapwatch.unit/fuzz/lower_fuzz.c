@@ -15,6 +15,7 @@
 #include "event/event.h"
 #include "lower/lower.h"
 #include "../ensure.h"
+#include "../executions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -220,7 +221,7 @@ static void try_lines(char *text)
 	char *line, *part, *rest, *more;
 	int n = 0;
 
-	for (line = strtok_r(text, "\n", &rest); line && n < 12;
+	for (line = strtok_r(text, "\n", &rest); line && n < 4;
 	     line = strtok_r(NULL, "\n", &rest)) {
 		try_point(line);
 		if (strlen(line) < 100) {
@@ -249,5 +250,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	try_script((const char *)data, size, 3);
 	try_lines(text);
 	free(text);
+	executions_add();
 	return 0;
 }

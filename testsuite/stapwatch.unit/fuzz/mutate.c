@@ -2,12 +2,12 @@
 /*
  * usage: mutate COUNT SEED FILE...
  * COUNT inputs, each one of the files with a few mutations, go through
- * LLVMFuzzerTestOneInput(); the files themselves go first.  The same seed gives
- * the same inputs anywhere.  The one at work is written to ./mutant when a sanitizer,
- * abort() or the alarm ends the program; one that takes a minute is a hang.
+ * LLVMFuzzerTestOneInput(), which says how many they were; the files themselves go
+ * first.  The same seed gives the same inputs anywhere.  The one at work is written
+ * to ./mutant when a sanitizer, a signal or the alarm ends the program; one that is
+ * there at two alarms, a minute apart, is a hang.
  */
 #include <ctype.h>
-#include <sanitizer/common_interface_defs.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,9 +27,14 @@ struct text {
 	size_t len;
 };
 
+/* Where there is a sanitizer. */
+void __sanitizer_set_death_callback(void (*callback)(void))
+	__attribute__((weak));
+
 static uint64_t state;
 static struct text *files, now;
 static int nr_files;
+static unsigned long volatile nr_now;
 
 /* xorshift64* */
 static uint64_t draw(uint64_t below)
@@ -91,7 +96,7 @@ static void mutate(void)
 	const char *word;
 	size_t nr = 0;
 
-	switch (draw(9)) {
+	switch (draw(10)) {
 	case 0:
 		if (at < now.len)
 			now.s[at] ^= 1 << draw(8);
@@ -142,6 +147,11 @@ static void mutate(void)
 		if (!draw(4))
 			now.len = at;
 		break;
+	case 8:
+		/* a field of 32 bits */
+		for (from = at & ~3ul; from < now.len && from < (at | 3) + 1; from++)
+			now.s[from] = draw(256);
+		break;
 	default:
 		while (mutate_words[nr])
 			nr++;
@@ -158,20 +168,43 @@ static void write_mutant(void)
 		perror("mutant");
 }
 
-static void on_abort(int sig)
+static void on_death(int sig)
 {
-	(void)sig;
 	write_mutant();
+	/* what it came of comes again */
+	signal(sig, SIG_DFL);
 }
 
+/* It costs an input nothing. */
 static void on_alarm(int sig)
 {
 	static const char said[] = "mutate: it hangs\n";
+	static unsigned long before;
 
 	(void)sig;
+	alarm(60);
+	if (before != nr_now) {
+		before = nr_now;
+		return;
+	}
 	if (write(STDERR_FILENO, said, sizeof(said) - 1) < 0)
 		_exit(2);
 	abort();
+}
+
+static void watch(void)
+{
+	static const int deaths[] = { SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE };
+	size_t i;
+
+	if (__sanitizer_set_death_callback)
+		__sanitizer_set_death_callback(write_mutant);
+	/* a sanitizer has handlers of its own for the others */
+	for (i = 0; i < (__sanitizer_set_death_callback ? 1 :
+			 sizeof(deaths) / sizeof(*deaths)); i++)
+		signal(deaths[i], on_death);
+	signal(SIGALRM, on_alarm);
+	alarm(60);
 }
 
 static void run_now(void)
@@ -179,12 +212,11 @@ static void run_now(void)
 	/* of its own size, so that a sanitizer sees the end */
 	uint8_t *exact = malloc(now.len);
 
-	alarm(60);
+	nr_now++;
 	if (now.len)
 		memcpy(exact, now.s, now.len);
 	LLVMFuzzerTestOneInput(exact, now.len);
 	free(exact);
-	alarm(0);
 }
 
 /* A text has room for the longest: what it holds is copied, no more. */
@@ -211,9 +243,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < (unsigned long)nr_files; i++)
 		if (read_text(argv[3 + i], &files[i]))
 			return 1;
-	signal(SIGALRM, on_alarm);
-	signal(SIGABRT, on_abort);
-	__sanitizer_set_death_callback(write_mutant);
+	watch();
 	for (i = 0; i < (unsigned long)nr_files; i++) {
 		begin_with(&files[i]);
 		run_now();
@@ -226,6 +256,5 @@ int main(int argc, char **argv)
 		run_now();
 	}
 	free(files);
-	printf("%lu inputs\n", count);
 	return 0;
 }

@@ -25,6 +25,7 @@
 #include "base/buf.h"
 #include "cmd/metrics_server.h"
 #include "../ensure.h"
+#include "../executions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -177,5 +178,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(&answer, data, size);
 	free(answer.s);
 	ensure(!waitpid(server, NULL, WNOHANG));
+	executions_add();
 	return 0;
 }
