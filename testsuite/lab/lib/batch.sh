@@ -79,10 +79,10 @@ compile_jobs() {
 		if [[ -e $dir/guest.sh ]]; then
 			mkdir -p "$TMP/mod/$job"
 			for m in "$dir"/modules/*/; do
-				[[ ! -f $m/args ]] || pooled compile_job "${m%/}" "$TMP/mod/$job/$(basename "$m").ko" "$(sanitized "$(basename "$m")")"
+				[[ ! -f $m/args ]] || beside compile_job "${m%/}" "$TMP/mod/$job/$(basename "$m").ko" "$(sanitized "$(basename "$m")")"
 			done
 		else
-			pooled compile_job "$dir" "$TMP/mod/$job.ko" "$(sanitized "${job#*.}")"
+			beside compile_job "$dir" "$TMP/mod/$job.ko" "$(sanitized "${job#*.}")"
 		fi
 	done
 	join_parts
@@ -206,7 +206,7 @@ boot_jobs() {
 	fi
 	follow_guest
 	[[ -z $monitor ]] || stop_child "$monitor"
-	wait "$unpacker" "$reader" 2>/dev/null
+	end_readers "$unpacker" "$reader"
 	pool_give
 	for job; do
 		mv "$TMP/results/$job"/* "${JOB_DIR[$job]}/" 2>/dev/null

@@ -16,8 +16,8 @@ build_tree() {
 	mkdir -p "$BUILD"
 	lock build
 	if [[ -x $TREE/configure && -f $TREE/testsuite/lib/stapwatch.exp ]]; then
-		# configure looks at what the chroot holds
-		key=$(hash_of "$TREE/configure" "$CACHE/stamps/chroot-chroot")
+		# configure looks at what the chroot holds, for tests too
+		key=$(hash_of "$TREE/configure" "$CACHE"/stamps/chroot-*)
 		if [[ ! -f $BUILD/Makefile ]] || ! is_fresh "configure-${BUILD##*/}" "$key"; then
 			note "configuring"
 			in_chroot -C "$BUILD" "$TREE/configure" >"$TMP/build.log" 2>&1 || build_failed configure
@@ -144,75 +144,4 @@ stap_command() {
 	fi
 	STAP+=(-r "$(stap_release "$1" "$2")")
 	[[ $1 != aarch64 ]] || STAP+=("${STAP_AARCH64[@]}")
-}
-
-# What a tree of files holds, and by what names.
-content_of() {
-	find -L "$@" -type f -printf '%P\0' | LC_ALL=C sort -z | sha256sum
-	find -L "$@" -type f -print0 | LC_ALL=C sort -z | xargs -0 cat | sha256sum
-}
-
-# module_key NAME: all that a module is made of, in one word. What -G sets is not: staprun hands it over.
-module_key() {
-	local word last=''
-	{
-		echo "$1 $ARCH $KERNEL"
-		cat "$(kernel_dir "$ARCH" "$KERNEL")/version"
-		stap_version
-		content_of "$TAPSETS"
-		[[ ${STAP[0]} == stap ]] || sha256sum <"$BUILD/translator-ext/stapwatch"
-		for word in "${COMPILE[@]}"; do
-			if [[ $last == -G || $word == -G ]]; then
-				:
-			elif [[ -d $word ]]; then
-				content_of "$word"
-			elif [[ -f $word ]]; then
-				# a module knows by its path what it can unwind (-d)
-				echo "$word"
-				cat "$word"
-			else
-				printf '%s\n' "$word"
-			fi
-			last=$word
-		done
-		# programs that are probed
-		[[ ! -d put ]] || content_of put/
-	} | sha256sum | cut -c1-32
-}
-
-# compile_module OUT NAME: pass 1 to 4 of $STAP $COMPILE, in the current directory; the module
-# becomes OUT. stap's messages go to stderr, its status comes back. A named module that was
-# made of the same before is taken from the cache.
-compile_module() {
-	local out=$1 name=$2 status=0 printed have
-	lock chroot -s
-	if [[ -n $name ]]; then
-		have=$CACHE/modules/$(module_key "$name")
-		mkdir -p "$CACHE/modules"
-		lock "module-${have##*/}"
-		if [[ ! -f $have.ko ]]; then
-			# stap writes a named module in its directory
-			in_chroot "${STAP[@]}" -p4 -m "$name" "${COMPILE[@]}" </dev/null >"$out.log" 2>"$out.err" || status=$?
-			cat "$out.err" >&2
-			((status)) || { mv "$out.err" "$have.err" && mv "$name.ko" "$have.ko"; }
-		else
-			touch "$have.ko" "$have.err"
-			cat "$have.err" >&2
-		fi
-		unlock "module-${have##*/}"
-		rm -f "$CACHE/locks/module-${have##*/}"
-		((status)) || cp "$have.ko" "$out"
-	else
-		in_chroot "${STAP[@]}" -p4 "${COMPILE[@]}" </dev/null >"$out.log" || status=$?
-		printed=$(tail -n 1 "$out.log")
-		((status)) || cp "$printed" "$out"
-	fi
-	rm -f "$out.log" "$out.err"
-	unlock chroot
-	return $status
-}
-
-# Modules that nothing has asked for in a week.
-drop_old_modules() {
-	[[ ! -d $CACHE/modules ]] || find "$CACHE/modules" -type f -mtime +7 -delete
 }

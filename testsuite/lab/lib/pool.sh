@@ -21,13 +21,14 @@ make_pool() {
 	mkdir -p "$POOL"
 }
 
-# pool_take guest|build|part: wait for a place; it is ours until pool_give or our end
+# pool_take guest|build|part: wait for a place; it is ours until pool_give or our end. Without a pool there is room for all.
 pool_take() {
 	local queue place i places
+	[[ -n $POOL ]] || return 0
 	places=$(nproc)
 	[[ $1 != guest ]] || places=$((places + 1))
 	exec {queue}>>"$POOL/$1.queue"
-	flock "$queue"
+	take $LONGEST "$queue" "the queue for a place ($1)"
 	while :; do
 		for ((i = 0; i < places; i++)); do
 			exec {place}>>"$POOL/$1.$i"
@@ -39,26 +40,37 @@ pool_take() {
 			exec {place}>&-
 		done
 		sleep 0.1
+		unless_orphaned
 	done
 }
 
 pool_give() {
+	[[ -n $POOL_PLACE ]] || return 0
 	exec {POOL_PLACE}>&-
 	POOL_PLACE=
 }
 
-# pooled COMMAND...: in the background, behind all others, as soon as there is a place
+# beside COMMAND...: in the background, until join_parts, behind what does not wait for builds
 PARTS=()
-pooled() {
+beside() {
 	(
 		trap - EXIT
 		TMP=$TMP/p.$BASHPID
 		mkdir -p "$TMP"
 		renice -n 10 -p "$BASHPID" >/dev/null
-		pool_take build
 		"$@"
 	) &
 	PARTS+=($!)
+}
+
+in_place() {
+	pool_take build
+	"$@"
+}
+
+# pooled COMMAND...: the same, as soon as there is a place
+pooled() {
+	beside in_place "$@"
 }
 
 # join_parts: until all that was started so is done; false if one failed
