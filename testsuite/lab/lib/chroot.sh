@@ -24,17 +24,19 @@ choose_stap() {
 	LAB_NOBUILD=
 }
 
+# How long what runs in the chroot may take; who knows better says so for himself.
+LIMIT=$LONGEST
+
 # in_chroot [-C DIR] COMMAND...: see enter.sh; standard input passes through
 in_chroot() {
-	local dir=$PWD pid
+	local dir=$PWD
 	if [[ $1 == -C ]]; then
 		dir=$2
 		shift 2
 	fi
 	LAB_SHOW=$SHOWN:$TREE LC_ALL=C.UTF-8 SYSTEMTAP_DIR=$CACHE/stap \
-		spawn unshare --mount --pid --fork --kill-child "$LAB_DIR/lib/enter.sh" "$CHROOT" "$dir" "$@"
-	pid=$SPAWNED
-	waited "$pid"
+		spawn_within "$LIMIT" unshare --mount --pid --fork --kill-child "$LAB_DIR/lib/enter.sh" "$CHROOT" "$dir" "$@"
+	waited_spawned "$LIMIT" "$1"
 }
 
 # Output of something long goes to a log, of which the end is shown if it fails.
@@ -118,8 +120,8 @@ make_chroot() {
 
 # in_namespace COMMAND...: so that everything that it starts ends with it, and with us
 in_namespace() {
-	spawn unshare --mount --pid --fork --kill-child --mount-proc "$@"
-	waited "$SPAWNED"
+	spawn_within "$LIMIT" unshare --mount --pid --fork --kill-child --mount-proc "$@"
+	waited_spawned "$LIMIT" "$1"
 }
 
 # Package lists from the network, at most once a day unless something is missing.
@@ -141,14 +143,17 @@ update_apt() {
 	touch "$CACHE/apt-updated"
 }
 
-# add_suite SUITE: its packages can be had in the chroot, too. They are older than the chroot's own, or backports, which
+# add_suites SUITE...: their packages can be had in the chroot, too. They are older than the chroot's own, or backports, which
 # apt takes when they are asked for; so no other package comes from there.
-add_suite() {
-	local list=$CHROOT/etc/apt/sources.list line
-	! grep -q " $1 main$" "$list" || return 0
-	line=$(grep -m 1 " $SUITE main$" "$list") || die "$list does not name $SUITE"
-	echo "${line/ $SUITE / $1 }" >>"$list"
-	update_apt now
+add_suites() {
+	local list=$CHROOT/etc/apt/sources.list line suite added=''
+	for suite; do
+		! grep -q " $suite main$" "$list" || continue
+		line=$(grep -m 1 " $SUITE main$" "$list") || die "$list does not name $SUITE"
+		echo "${line/ $SUITE / $suite }" >>"$list"
+		added=1
+	done
+	[[ -z $added ]] || update_apt now
 }
 
 # install_list NAME: the packages of a list, in the chroot

@@ -36,23 +36,6 @@ spawn() {
 	SPAWNED=$!
 }
 
-# Of our children only: a number may have become another process's meanwhile.
-is_running() {
-	[[ " $(jobs -rp | xargs) " == *" $1 "* ]]
-}
-
-stop_child() {
-	! is_running "$1" || kill -KILL "$1"
-	wait "$1" 2>/dev/null
-}
-
-# waited PID: its exit status, however many signals interrupt the waiting
-waited() {
-	local status=0
-	wait "$1" || status=$?
-	return "$status"
-}
-
 # Of `check`: its last line is not out yet.
 UNSUMMED=
 
@@ -113,7 +96,7 @@ lock() {
 	exec {fd}>>"$CACHE/locks/$1"
 	if ! flock -n ${2:+"$2"} "$fd"; then
 		note "waiting for another lab ($1)"
-		flock ${2:+"$2"} "$fd"
+		take $LONGEST "$fd" "the lab's lock $1" "${2:-}"
 	fi
 	LOCKS[$1]=$fd
 }

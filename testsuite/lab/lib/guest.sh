@@ -69,6 +69,7 @@ boot_guest() {
 	# a session of its own: a terminal's Ctrl-C is not for QEMU
 	spawn setsid "${qemu[@]}" </dev/null 2>"$TMP/qemu.log"
 	QEMU=$SPAWNED
+	tally boot
 }
 
 tell_guest() {
@@ -98,7 +99,7 @@ boot_seconds() {
 }
 
 follow_guest() {
-	local line deadline=$((SECONDS + $(boot_seconds) * PATIENCE)) last=0 job='' state=boot verb rest limit where=''
+	local PART deadline=$((SECONDS + $(boot_seconds) * PATIENCE)) last=0 job='' state=boot verb rest limit where=''
 	GUEST_FAULT='' FAULT_JOB=''
 	# Only noted, and looked at below: bash 5.2 does not survive a trap that ends `read -t`.
 	local signal='' interrupts=0
@@ -112,8 +113,8 @@ follow_guest() {
 			tell_guest interrupt
 			signal=
 		fi
-		if read -r -t 1 -u "$CTL" line; then
-			read -r verb rest <<<"$line"
+		if read_part "$CTL" 1; then
+			read -r verb rest <<<"$PART"
 			case $verb in
 			up)
 				note "the guest is up"
@@ -191,7 +192,16 @@ where_cpus_are() {
 
 stop_guest() {
 	stop_child "$QEMU"
+	unset "UNREAD[$CTL]"
 	exec {CTL}>&- {CTL_IN}>&-
+}
+
+# end_readers PID...: who reads a guest that has ended comes to the end, unless the guest never was: then nobody writes
+end_readers() {
+	local pid
+	for pid; do
+		waited_within 30 "$pid" "the reading of what the guest printed"
+	done
 }
 
 # bad_lines KLOG [ALLOWED_REGEXP]: the kernel's complaints since our init was up

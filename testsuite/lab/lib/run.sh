@@ -13,21 +13,35 @@ quoted() {
 }
 
 # put_file FILE TREE WORK: FILE stands in the guest where it stands on the host, because probes name
-# programs by path; the job's directory has a link. A place that the guest has of its own is not used.
+# programs by path; the job's directory has a link. A place that the guest has of its own is not used, and init brings to /tmp and the
+# like, which it mounts, what stands in /lab/put.
 put_file() {
-	local file dest
+	local file dest name=${1##*/}
 	file=$(realpath -e -- "$1" 2>/dev/null) && [[ -f $file ]] || die "--put: no such file: $1" 2
 	case $file in
-	/usr/* | /bin/* | /sbin/* | /lib* | /etc/* | /dev/* | /proc/* | /sys/* | /run/* | /tmp/* | /lab/* | /var/*)
-		install -m 755 -- "$file" "$3/${1##*/}"
+	/usr/* | /bin/* | /sbin/* | /lib* | /etc/* | /dev/* | /proc/* | /sys/* | /lab/*)
+		install -m 755 -- "$file" "$3/$name"
 		;;
 	*)
+		put_once "$file" "$2" "$3/$name" && return
 		dest=$2${file%/*}
+		[[ $file != @(/tmp|/run|/var/tmp)/* ]] || dest=$2/lab/put${file%/*}
 		mkdir -p "$dest"
 		install -m 755 -- "$file" "$dest/${file##*/}"
-		ln -sf "$file" "$3/${1##*/}"
+		ln -sf "$file" "$3/$name"
 		;;
 	esac
+}
+
+# put_once FILE TREE LINK: what is large, as the tars of tools are, stands in the guest once, whoever has a copy of it: the
+# guest's files are in its memory. Nobody probes such a file by its path. False: FILE is not large.
+put_once() {
+	local sum
+	(($(stat -c %s "$1") >= 1 << 22)) || return
+	sum=$(sha256sum <"$1" | cut -c1-16)
+	mkdir -p "$2/lab/once"
+	[[ -f $2/lab/once/$sum ]] || install -m 755 -- "$1" "$2/lab/once/$sum"
+	ln -sf "/lab/once/$sum" "$3"
 }
 
 # write_job JOBDIR MODULE: run.sh of a job that runs one module; uses what parse_stap found and $LOAD
@@ -173,27 +187,34 @@ run_beside() {
 # run_command ARGS...: a stapwatch that runs stap itself. It runs in the chroot, and what it asks of stap is
 # done in the guest. What the command there prints goes to stderr, apart from the script's output.
 run_command() {
-	local asking nr='' args=() arg n status=0 command APART=1
+	local asking answer nr args=() n status=0 command APART=1 PART
+	local until=$((SECONDS + 600 * PATIENCE))
 	mkfifo "$TMP/asked" "$TMP/answer"
-	exec {asking}<>"$TMP/asked"
+	# both ways, so that nobody waits for the other side to be there
+	exec {asking}<>"$TMP/asked" {answer}<>"$TMP/answer"
 	in_chroot env "TMPDIR=$TMP" "LAB_ASKED=$TMP" "STAPWATCH_KALLSYMS=/boot/System.map-$(kernel_release "$ARCH" "$KERNEL")" \
 		"STAPWATCH_STAP=$LAB_DIR/lib/stap-in-guest.sh" "${STAPWATCH[@]:1}" "$@" &
 	command=$!
-	until read -r -d '' -t 0.2 -u "$asking" nr; do
-		is_running "$command" || break
-	done
-	if [[ -n $nr ]]; then
+	asked() {
+		until read_part "$asking" 0.2 ''; do
+			is_running "$command" || return
+			((SECONDS < until)) || die "stapwatch $1 did not say in $((600 * PATIENCE)) s what it asks stap for"
+		done
+	}
+	if asked "$1"; then
+		nr=$PART
 		for ((n = 0; n < nr; n++)); do
-			IFS= read -r -d '' -u "$asking" arg
-			args+=("$arg")
+			asked "$1" || die "stapwatch $1 ended before it had said what it asks stap for"
+			args+=("$PART")
 		done
 		stap_command "$ARCH" "$KERNEL" stap
 		# it has the tapsets among its arguments
 		STAP=("${STAP[0]}" "${STAP[@]:3}")
 		run_script "${args[@]}" || status=$?
-		echo "$status" >"$TMP/answer"
+		echo "$status" >&"$answer"
 	fi
-	waited "$command"
+	# it has the answer, and prints what it knows
+	waited_within $((300 * PATIENCE)) "$command" "stapwatch $1"
 }
 
 # run_script ARGS...: stap's arguments
@@ -206,12 +227,10 @@ run_script() {
 	fi
 	note "compiling"
 	status=0
+	# stap gives it a name of its own when it is loaded
+	[[ -n $NAME ]] || RUN+=(-R)
 	compile_module "$TMP/module.ko" "$NAME" || status=$?
 	((status == 0)) || return $status
-	if [[ -z $NAME ]]; then
-		NAME=$(module_name "$TMP/module.ko")
-		RUN+=(-R)
-	fi
 	job=$TMP/tree/lab/jobs/run
 	mkdir -p "$job/work"
 	mv "$TMP/module.ko" "$job/work/$NAME.ko"
@@ -262,12 +281,8 @@ run_live() {
 	readers+=("$SPAWNED")
 	INTERRUPTIBLE=1
 	follow_guest
-	wait "${readers[@]}" 2>/dev/null
+	end_readers "${readers[@]}"
 	run_verdict
-}
-
-module_name() {
-	in_chroot -C / modinfo -F name "$1"
 }
 
 run_verdict() {
