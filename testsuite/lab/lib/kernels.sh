@@ -6,16 +6,17 @@
 # for them by release.
 
 # Debian's kernels, and where they are from.
-declare -A KERNEL_SUITE=([5.10]=bullseye [6.1]=bookworm [lts]=trixie [current]=forky [rt]=forky [7.3]=trixie-backports)
+declare -A KERNEL_SUITE=([5.10]=bullseye [6.1]=bookworm [lts]=trixie [current]=forky [rt]=forky [7.3]=trixie-backports
+	[newest]=forky)
 # other names of these
 declare -A KERNEL_ALIAS=([6.12]=lts [7.2]=current)
 
 # The kernels that each stap builds and loads modules for.
 declare -A STAP_KERNELS=([5.1]='5.10 6.1' [5.6]='6.1 6.12 7.2')
 
-# stap_can STAP KERNEL: by whatever name; rt is the current one with PREEMPT_RT
+# stap_can STAP KERNEL: by whatever name; rt is the current one with PREEMPT_RT, and of the newest one nobody knows
 stap_can() {
-	local name wanted=${2/#rt/current}
+	local name wanted=${2/#@(rt|newest)/current}
 	for name in ${STAP_KERNELS[$1]}; do
 		[[ ${KERNEL_ALIAS[$name]:-$name} != "${KERNEL_ALIAS[$wanted]:-$wanted}" ]] || return 0
 	done
@@ -50,7 +51,7 @@ check_kernel() {
 	x86_64-debug | x86_64-kasan | x86_64-kcsan | aarch64-current) ;;
 	x86_64-*)
 		[[ -n ${KERNEL_SUITE[$kernel]:-} ]] ||
-			usage_error "no kernel '$2': current, lts, rt, debug, kasan, kcsan, 5.10, 6.1, 6.12, 7.2 or 7.3"
+			usage_error "no kernel '$2': current, newest, lts, rt, debug, kasan, kcsan, 5.10, 6.1, 6.12, 7.2 or 7.3"
 		;;
 	aarch64-*) usage_error "on aarch64 there is only --kernel current" ;;
 	*) usage_error "no architecture '$1': x86_64 or aarch64" ;;
@@ -86,22 +87,85 @@ kernel_build() {
 	esac
 }
 
-# resolve ARCH KERNEL: 'RELEASE VERSION' of what the suite's kernel metapackage depends on
-# today; never what some directory happens to hold.
-resolve() {
-	local package suite=${KERNEL_SUITE[$2]} version release
+# flavour ARCH KERNEL: what the names of its packages end in
+flavour() {
 	case $1-$2 in
-	x86_64-rt) package=linux-image-rt-amd64 ;;
-	x86_64-*) package=linux-image-amd64 ;;
-	aarch64-*) package=linux-image-arm64:arm64 ;;
+	x86_64-rt) echo rt-amd64 ;;
+	x86_64-*) echo amd64 ;;
+	aarch64-*) echo arm64 ;;
 	esac
-	version=$(in_chroot -C / apt-cache madison "$package" |
-		awk -F'|' -v suite=" $suite/main" 'index($3, suite) { gsub(/ /, "", $2); print $2 }' | sed -n 1p)
+}
+
+# in_suite SUITE PACKAGE: the newest version that it has there
+in_suite() {
+	in_chroot -C / apt-cache madison "$2" |
+		awk -F'|' -v suite=" $1/main" 'index($3, suite) { gsub(/ /, "", $2); print $2 }' | sed -n 1p
+}
+
+# suite_kernel ARCH KERNEL: 'RELEASE VERSION' of what the suite's kernel metapackage depends on
+# today; never what some directory happens to hold.
+suite_kernel() {
+	local package suite=${KERNEL_SUITE[$2]} version release
+	package=linux-image-$(flavour "$1" "$2")
+	[[ $1 != aarch64 ]] || package+=:arm64
+	version=$(in_suite "$suite" "$package")
 	[[ -n $version ]] || die "$suite has no package $package"
 	release=$(in_chroot -C / apt-cache show "$package=$version" |
 		sed -n 's/^Depends:.*linux-image-\([0-9][^ ,(]*\).*/\1/p' | sed -n 1p)
 	[[ -n $release ]] || die "$package $version names no kernel release"
 	echo "$release $version"
+}
+
+# is_known RELEASE: is the chosen stap known to build modules for it, or for a newer one?
+is_known() {
+	local series
+	series=$(sed 's/^\([0-9]*\.[0-9]*\).*/\1/' <<<"$1")
+	[[ $(printf '%s\n' "$series" ${STAP_KERNELS[$STAP_VERSION]} | sort -V | tail -n 1) != "$series" ||
+		" ${STAP_KERNELS[$STAP_VERSION]} " == *" $series "* ]]
+}
+
+# known_kernel ARCH KERNEL: the newest that its suite still has and that stap is known for, by the packages' own names
+known_kernel() {
+	local suffix='' package version
+	[[ $1 != aarch64 ]] || suffix=:arm64
+	in_chroot -C / apt-cache pkgnames linux-image- | sed 's/:.*//' |
+		grep -E "^linux-image-[0-9][0-9.]*(\+[^-]*)?(-[0-9]+)?-$(flavour "$1" "$2")\$" | sort -u -V -r |
+		while read -r package; do
+			is_known "${package#linux-image-}" || continue
+			version=$(in_suite "${KERNEL_SUITE[$2]}" "$package$suffix")
+			[[ -n $version ]] || continue
+			echo "${package#linux-image-} $version"
+			break
+		done
+}
+
+# resolve ARCH KERNEL: 'RELEASE VERSION'. Debian testing's kernel moves on; what stap is not known to build for is no
+# `current', but the newest one before it, or, where none is left, the LTS kernel.
+resolve() {
+	local found
+	found=$(suite_kernel "$1" "$2") || return
+	if [[ $2 == current || $2 == rt ]] && ! is_known "${found% *}"; then
+		note "stap $STAP_VERSION is not known to build modules for Linux ${found% *}"
+		mkdir -p "$CACHE/kernels"
+		echo "${found% *}" >"$CACHE/kernels/newer"
+		found=$(known_kernel "$1" "$2")
+		if [[ -z $found && $2 == current ]]; then
+			add_suites "${KERNEL_SUITE[lts]}"
+			found=$(suite_kernel "$1" lts) || return
+		fi
+		[[ -n $found ]] || die "${KERNEL_SUITE[$2]} has no kernel '$2' that stap $STAP_VERSION builds modules for"
+	fi
+	echo "$found"
+}
+
+# say_newer: what testing has, and nothing here was tried with
+say_newer() {
+	local newer release
+	[[ -f $CACHE/kernels/newer && -f $(kernel_dir x86_64 current)/version ]] || return 0
+	newer=$(<"$CACHE/kernels/newer")
+	release=$(kernel_release x86_64 current)
+	[[ $newer == "$release" ]] ||
+		echo "Debian has Linux $newer, which stap $STAP_VERSION is not known to build modules for: tests are with $release; \`lab setup --newest' tries the other"
 }
 
 package_exists() {
@@ -112,15 +176,13 @@ size_of() {
 	in_chroot -C / apt-cache show "$1" | awk '/^Size:/ { print int($2 / 1000000) " MB" }' | sed -n 1p
 }
 
-# The headers package is unpacked and not installed: it depends on the kernel's image, which
-# depends on the makers of initramfs.
-setup_headers() {
+# install_headers RELEASE VERSION SUFFIX DEPENDENCIES: the headers package is unpacked and not installed: it depends on the
+# kernel's image, which depends on the makers of initramfs. DEPENDENCIES is a regular expression of those that are wanted.
+install_headers() {
 	local release=$1 version=$2 suffix=$3 deps
-	! is_fresh "headers-$release" "$version" || return 0
-	note "kernel headers $release"
 	deps=$(in_chroot -C / apt-cache show "linux-headers-$release$suffix=$version" |
 		sed -n '/^Depends:/ { s/^Depends: //; s/([^)]*)//g; s/,/ /g; p }' |
-		xargs -n1 | grep -E '^(linux-headers-.*-common|linux-kbuild-.*|linux-compiler-.*|gcc-[0-9]+)$' | xargs)
+		xargs -n1 | grep -E "^($4)\$" | xargs)
 	lock chroot
 	# shellcheck disable=SC2086 # words
 	logged "headers' dependencies" chroot_apt install $deps
@@ -129,7 +191,46 @@ setup_headers() {
 	download "linux-headers-$release$suffix=$version"
 	logged "unpacking headers" unpack "$DEBS"/linux-headers-*.deb "$CHROOT"
 	rm -rf "$DEBS"
+}
+
+setup_headers() {
+	local release=$1 version=$2 suffix=$3
+	! is_fresh "headers-$release" "$version" || return 0
+	note "kernel headers $release"
+	install_headers "$release" "$version" "$suffix" 'linux-headers-.*-common|linux-kbuild-.*|linux-compiler-.*|gcc-[0-9]+'
 	set_stamp "headers-$release" "$version"
+}
+
+# What differs by kernel is compiled for each that a Debian has headers of (headers.exp), though no guest runs it.
+HEADERS=(5.10 6.1 lts)
+
+# bare_headers RELEASE VERSION: without the compiler that Debian has for them; what is compiled takes the chroot's
+bare_headers() {
+	! is_fresh "headers-$1" "$2" && ! is_fresh "bare-headers-$1" "$2" || return 0
+	note "kernel headers $1"
+	install_headers "$1" "$2" '' 'linux-headers-.*-common|linux-kbuild-.*'
+	set_stamp "bare-headers-$1" "$2"
+}
+
+setup_all_headers() {
+	local kernel version release suites=()
+	lock setup
+	for kernel in "${HEADERS[@]}"; do
+		suites+=("${KERNEL_SUITE[$kernel]}")
+	done
+	for kernel in "${HEADERS[@]}"; do
+		version=$CACHE/kernels/headers-$kernel/version
+		if refresh_wanted "$version"; then
+			make_tmp
+			add_suites "${suites[@]}"
+			mkdir -p "${version%/*}"
+			suite_kernel x86_64 "$kernel" >"$version.new" || exit
+			mv "$version.new" "$version"
+		fi
+		read -r release version <"$version"
+		bare_headers "$release" "$version"
+	done
+	unlock setup
 }
 
 # link_debuginfo RELEASE VERSION: that of another stap's chroot, if one has it
@@ -173,13 +274,28 @@ setup_debuginfo() {
 	set_stamp "debuginfo-$release" "$version"
 }
 
+# stap_builds ARCH RELEASE: does stap build a module for it at all?
+stap_builds() {
+	local cross=()
+	[[ $1 != aarch64 ]] || cross=("${STAP_AARCH64[@]}")
+	in_chroot -C / stap "${cross[@]}" -r "$2" -p4 -e 'probe begin { exit() }' >/dev/null 2>&1
+}
+
 # setup_stap ARCH RELEASE: stap compiles its own feature tests once for a kernel. They take a minute and a half of a
 # processor, and what is built side by side later would each take it again.
 setup_stap() {
-	local cross=()
-	[[ $1 != aarch64 ]] || cross=("${STAP_AARCH64[@]}")
-	in_chroot -C / stap "${cross[@]}" -r "$2" -p4 -e 'probe begin { exit() }' >/dev/null 2>&1 ||
-		note "stap builds no module for $2"
+	stap_builds "$@" || note "stap builds no module for $2"
+}
+
+# say_newest: what came of `setup --newest'
+say_newest() {
+	local release
+	release=$(kernel_release x86_64 newest)
+	if stap_builds x86_64 "$release"; then
+		echo "Linux $release: stap $STAP_VERSION builds modules for it"
+	else
+		echo "Linux $release: stap $STAP_VERSION builds no module for it"
+	fi
 }
 
 # The packages have been split over time: the image is in the first of these that has one.
@@ -218,7 +334,7 @@ setup_debian_kernel() {
 	if ! refresh_wanted "$dir/version" && kernel_fresh "$arch" "$kernel"; then
 		return 0
 	fi
-	add_suite "${KERNEL_SUITE[$kernel]}"
+	add_suites "${KERNEL_SUITE[$kernel]}"
 	resolved=$(resolve "$arch" "$kernel") || exit
 	if is_fresh "kernel-$arch-$kernel" "$resolved"; then
 		touch "$dir/version"
@@ -249,11 +365,14 @@ refresh_wanted() {
 # Debug information and headers of releases that no kernel here is any more.
 drop_old_kernels() {
 	local stamp release
-	for stamp in "$CACHE"/stamps/headers-*; do
-		release=${stamp##*/headers-}
+	for stamp in "$CACHE"/stamps/headers-* "$CACHE"/stamps/bare-headers-*; do
+		[[ -f $stamp ]] || continue
+		release=${stamp##*/}
+		release=${release#bare-}
+		release=${release#headers-}
 		if ! grep -qs "^$release " "$CACHE"/kernels/*/version; then
 			note "dropping kernel $release"
-			rm -rf "$stamp" "$CACHE/stamps/debuginfo-$release" "$CHROOT/usr/lib/debug/lib/modules/$release" \
+			rm -rf "$stamp" "$CACHE/stamps/bare-headers-$release" "$CACHE/stamps/debuginfo-$release" "$CHROOT/usr/lib/debug/lib/modules/$release" \
 				"$CHROOT/lib/modules/$release" "$CHROOT/usr/src/linux-headers-$release" \
 				"$CHROOT/boot/System.map-$release"
 		fi
@@ -270,7 +389,7 @@ setup_system_map() {
 	mkdir -p "$jobs/kallsyms"
 	echo "grep -v '\[' /proc/kallsyms" >"$jobs/kallsyms/guest.sh"
 	LAB_NOBUILD=1 spawn "$LAB_DIR/lab" batch --stap "$STAP_VERSION" --arch "$1" --kernel "$2" "$jobs"
-	waited "$SPAWNED" || die "the $1 guest did not name its kernel's symbols"
+	waited_within $LONGEST "$SPAWNED" "the guest of $1" || die "the $1 guest did not name its kernel's symbols"
 	sort "$jobs/kallsyms/out" >"$CHROOT/boot/System.map-$release.new"
 	mv "$CHROOT/boot/System.map-$release.new" "$CHROOT/boot/System.map-$release"
 }

@@ -25,6 +25,10 @@ unsigned long test_kallsyms_lookup_name(const char *name);
 #define kallsyms_lookup_name(name) test_kallsyms_lookup_name(name)
 #define ibt_wrapper(type, call) (call)
 
+#ifndef STAPCONF_GET_KRETPROBE
+#define get_kretprobe(instance) ((instance)->rp)
+#endif
+
 /* its directory in /proc, which the runtime declares once more */
 struct proc_dir_entry;
 static struct proc_dir_entry *_stp_procfs_module_dir;
