@@ -5,9 +5,14 @@
 # want stap and no guest: they run in the chroot, one after the other. The others run here, twice (see
 # testsuite/lib/stapwatch.exp): first they say what guests they want, and then what came of it.
 
+# The kernels of --full.
+# shellcheck disable=SC2048,SC2086 # words
+ALL_KERNELS=$(printf '%s\n' current lts debug kasan kcsan rt ${STAP_KERNELS[*]} | awk '!seen[$0]++' | xargs)
 # Guests of `check`, by what they have in common, and the sets of jobs in each.
 declare -A GROUP_SETS=() GROUP_WEIGHT=()
 CHROOT_PARTS=() GUEST_PARTS=() LANES=()
+# whom tests take for the lab, where that is not to do anything
+STAND_IN=''
 ONLY=''
 OUT=''
 
@@ -64,41 +69,30 @@ needed_kernels() {
 	! grep -q 'arch aarch64' "${GUEST_PARTS[@]}" || echo aarch64-current
 }
 
+# A part that takes longer hangs; those of --full have more to do.
+LONGEST_PART=3600
+
 # run_part PHASE FILE: runtest of one file
 run_part() {
-	local phase=$1 part=$2 name=${2#stapwatch.} out status=0 start=$SECONDS how=(in_namespace)
-	name=${name//\//-}
-	out=$OUT/${name%.exp}
+	local phase=$1 part=$2 KERNELS=$KERNELS out status=0 start=$SECONDS how=(in_namespace) LIMIT=$LONGEST_PART
+	out=$(part_dir "$part")
 	mkdir -p "$out/$phase"
-	if [[ $phase == chroot ]]; then
+	if [[ $(part_phase "$part") == chroot ]]; then
 		# as `make check' does it, but for what is built already
 		how=(in_chroot)
 	else
-		export LAB=$LAB_DIR/lab SW_PHASE=$phase
+		export LAB=${STAND_IN:-$LAB_DIR/lab} SW_PHASE=$phase
 	fi
 	cd "$BUILD/testsuite" || return
+	if [[ -n ${FILE_KERNELS[$part]:-} ]]; then
+		KERNELS=${FILE_KERNELS[$part]}
+		[[ $KERNELS != - ]] || KERNELS=$ALL_KERNELS
+	fi
 	SW_TMP=$out/tmp "${how[@]}" runtest --tool stapwatch --srcdir "$TREE/testsuite" --directory "${part%/*}" \
 		--outdir "$out/$phase" "${part##*/}" >"$out/$phase/out" 2>&1 || status=$?
 	echo "$status" >"$out/$phase/status"
-	[[ $phase == plan ]] || printf '%s, %d s: %s\n' "$part" $((SECONDS - start)) "$(part_sum "$out/$phase")"
-}
-
-# part_sum DIR: 'N passed, N failed, N unsupported', or why that is not known
-part_sum() {
-	local sum=$1/stapwatch.sum status=''
-	[[ ! -f $1/status ]] || status=$(<"$1/status")
-	if [[ $status != [01] ]]; then
-		echo "did not come to its end (status ${status:-unknown})"
-	elif ! grep -q '=== stapwatch Summary ===' "$sum" 2>/dev/null; then
-		echo "has no summary"
-	else
-		# an error of Tcl's takes many lines that begin with ERROR
-		awk '/^(PASS|XFAIL): / { passed++ }
-			/^(FAIL|XPASS|UNRESOLVED): / || /^ERROR: / && !error { failed++ }
-			/^(UNSUPPORTED|UNTESTED): / { not++ }
-			{ error = /^ERROR: / }
-			END { printf "%d passed, %d failed, %d unsupported\n", passed, failed, not }' "$sum"
-	fi
+	[[ $phase == plan ]] ||
+		printf '%s%s, %d s: %s\n' "$part" "$([[ $phase != again ]] || echo ', again')" $((SECONDS - start)) "$(part_sum "$out/$phase")"
 }
 
 # lane PART...: in the background, one after the other, each when there is a place
@@ -123,7 +117,7 @@ with_headers() {
 
 # The sets that parts have planned, by what guest each wants. A guest that is full is followed by another: the longest one
 # must not be what all others wait for, nor wait for all of its modules before it begins.
-FULL_GUEST=40
+FULL_GUEST=60
 
 group_sets() {
 	local dir wanted key jobs weight n
@@ -145,23 +139,12 @@ group_sets() {
 	done < <(cat "$OUT"/*/tmp/plan 2>/dev/null)
 }
 
-# Whoever kills us after a time must find a last line before: what did not begin by then is not begun (--within).
-WITHIN=''
-too_late() {
-	[[ -n $WITHIN ]] && ((SECONDS >= WITHIN * 60))
-}
-
 # A guest for each group, the longest first; each begins to compile when the one before is done with that.
 run_groups() {
 	local key n=0 sets options=() pids=() dir
 	while read -r -u 3 _ key; do
 		n=$((n + 1))
 		mapfile -t sets <<<"${GROUP_SETS[$key]%$'\n'}"
-		if too_late; then
-			# no name that a job can have
-			touch "${sets[@]/%//.late}"
-			continue
-		fi
 		mapfile -t options < <(awk '/^--timeout$/ { getline; next } { print }' "${sets[0]}/options")
 		rm -f "${sets[0]}/compiled"
 		spawn "$LAB_DIR/lab" batch -v "${options[@]}" "${sets[@]}" </dev/null >"$OUT/guest.$n.log" 2>&1
@@ -197,74 +180,54 @@ judge() {
 	join_parts
 }
 
-# sum_up: what failed, what was not tested, the last line; true if all parts came to their ends, something passed and
-# nothing failed
-sum_up() {
-	local part phase dir sum passed=0 failed=0 unsupported=0 p f u
-	for part in "${CHROOT_PARTS[@]}" "${GUEST_PARTS[@]}"; do
-		phase=judge
-		[[ " ${CHROOT_PARTS[*]} " != *" $part "* ]] || phase=chroot
-		dir=${part#stapwatch.}
-		dir=${dir//\//-}
-		dir=$OUT/${dir%.exp}/$phase
-		sum=$(part_sum "$dir")
-		if read -r p _ f _ u _ <<<"$sum" && [[ $sum == *unsupported ]]; then
-			passed=$((passed + p))
-			failed=$((failed + f))
-			unsupported=$((unsupported + u))
-			((p + f + u > 0)) || [[ -n $ONLY ]] || grep -q '^LEFT TO --full: ' "$dir/stapwatch.sum" || {
-				echo "FAIL: $part has no test"
-				failed=$((failed + 1))
-			}
-			# with the reasons below them
-			awk '/^(FAIL|XPASS|UNRESOLVED|ERROR|UNSUPPORTED|UNTESTED|LEFT TO --full): / { show = 1 }
-				/^(PASS|XFAIL): |^$/ { show = 0 } show' "$dir/stapwatch.sum"
-		else
-			echo "FAIL: $part $sum; what it said last:"
-			tail -n 20 "$dir/out" 2>/dev/null | sed 's/^/	/'
-			failed=$((failed + 1))
-		fi
-	done
-	((passed + failed + unsupported > 0)) || {
-		echo "FAIL: no test was run${ONLY:+ whose name has '$ONLY'}"
-		failed=1
-	}
-	note "the whole of it is in $OUT"
-	((unsupported == 0)) || echo "$unsupported could not be tested here (UNSUPPORTED above)"
-	UNSUMMED=''
-	echo "$passed passed, $failed failed"
-	((passed > 0 && failed == 0))
-}
-
-# lab check [--full] [--within MINUTES] [WORD...]
+# lab check [--list] [--full [K/N]] [WORD...]
 verb_check() {
-	local words=() kernels kernel part late=() soon=() fetched='' full=''
+	local words=() list='' of_full=''
 	UNSUMMED=1
 	while (($#)); do
 		case $1 in
 		--full)
-			full=" ${STAP_KERNELS[*]} rt kasan kcsan"
 			export SW_FULL=1
+			export KERNELS_ASKED=${KERNELS:-}
+			export KERNELS=${KERNELS:-$ALL_KERNELS}
 			;;
-		--within)
-			WITHIN=$(value "$@") || exit
-			check_number --within "$WITHIN"
-			shift
-			;;
+		--list) list=1 ;;
 		-v) VERBOSE=1 ;;
 		-*) usage_error "check: unknown option '$1'" ;;
+		[0-9]*/[0-9]*) of_full=$1 ;;
 		*) words+=("$1") ;;
 		esac
 		shift
 	done
-	# what a user names he wants in full
-	[[ -z ${KERNELS:-} ]] || export SW_KERNELS_ASKED=1
-	export KERNELS=${KERNELS:-current lts debug$full}
 	check_host
+	if [[ -n $of_full ]]; then
+		[[ -n ${SW_FULL:-} && ${#words[@]} == 0 && $of_full =~ ^[1-9][0-9]?/[1-9][0-9]?$ && ${of_full%/*} -le ${of_full#*/} ]] ||
+			usage_error "check: --full K/N is the Kth of N parts, and stands alone"
+	elif [[ -n ${SW_FULL:-} && ${#words[@]} == 0 && -z $list && -z ${KERNELS_ASKED:-} ]]; then
+		full_sum $FULL_PARTS
+		return
+	fi
+	export KERNELS=${KERNELS:-current}
 	select_parts "${words[@]}"
+	if [[ -n $list ]]; then
+		UNSUMMED=
+		list_tests
+		return
+	fi
 	[[ -z $ONLY ]] || export SW_ONLY=$ONLY
-	kernels=$(needed_kernels) || exit
 	make_tmp
+	if [[ -n $of_full ]]; then
+		install_host_packages
+		full_part "${of_full%/*}" "${of_full#*/}"
+	else
+		check_parts
+	fi
+}
+
+# check_parts: all that CHROOT_PARTS and GUEST_PARTS have
+check_parts() {
+	local kernels kernel part late=() soon=() fetched=''
+	kernels=$(needed_kernels) || exit
 	make_pool
 	# what one writes the other would take away
 	lock "check-${BUILD##*/}"
@@ -274,9 +237,11 @@ verb_check() {
 	chmod -R u+w "$OUT" 2>/dev/null
 	rm -rf "$OUT"
 	mkdir -p "$OUT"
+	export LAB_TALLY=$OUT/tally
+	: >"$LAB_TALLY"
 	in_chroot -C "$BUILD" make -s testsuite/site.exp || die "make testsuite/site.exp failed in $BUILD"
 	export LAB_NOBUILD=1
-	# what needs no kernel goes on while they are fetched and built; where they are there guests, which take longest, come first
+	# what needs no kernel goes on while they are fetched; where they are there guests, which take longest, come first
 	mapfile -t late < <(with_headers)
 	for part in "${CHROOT_PARTS[@]}"; do
 		[[ " ${late[*]} " == *" $part "* ]] || soon+=("$part")
@@ -289,12 +254,16 @@ verb_check() {
 		fi
 		ensure "${kernel%%-*}" "${kernel##*-}"
 	done
+	((${#late[@]} == 0)) || setup_all_headers
+	compgen -G "$CACHE/modules/*.ko" >/dev/null || export LAB_FIRST_MODULES=1
 	plan
 	lane "${late[@]}" "${soon[@]}"
 	run_groups
 	judge
 	wait "${LANES[@]}" 2>/dev/null
+	try_again
 	drop_old_modules
+	say_newer
 	sum_up
 }
 

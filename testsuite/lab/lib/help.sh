@@ -7,18 +7,26 @@ lab: the disposable machine on which scripts are compiled, run and tested.
 It runs on Debian x86_64 as root. Nothing that it does outlives it but its cache,
 and the Debian packages that it installs here: QEMU, mmdebstrap and the like.
 
-	lab setup [--arch x86_64|aarch64] [--kernel K] [--stap 5.1|5.6]
+	lab setup [--arch x86_64|aarch64] [--kernel K] [--stap 5.1|5.6] [--newest]
 		Get what is needed, without options for all of `lab check`; looks for
 		newer kernels once a day. All other verbs set up what they lack.
+		`current' is the newest of Debian testing's that this stap is known to build
+		modules for, or else the LTS one. --newest gets the newest, as kernel
+		`newest', and says whether stap builds a module for it.
 	lab demo
 		The main job, to look at.
-	lab check [--full] [--within MINUTES] [WORD...]
-		All tests, or those of an area (unit, front, guest, figures), of a file
-		(counts, guest/ppa.exp) or with a word in their names; the last line is
-		'N passed, N failed'. --full adds the kernel with KASAN and kmemleak, the
-		one with KCSAN, each SystemTap with each kernel, torture, and longer runs
-		of fuzzers. No guest begins when --within's time is over: what it was for
-		is UNTESTED, and counted with what could not be tested.
+	lab check [--full [K/N]] [--list] [WORD...]
+		The tests that each change must pass, or those of an area (unit, front,
+		guest, figures), of a file (counts, guest/ppa.exp) or with a word in their
+		names; the last line is 'N passed, N failed'. A test that fails is tried once
+		more, in a guest of its own, and is listed if it passes then.
+		--full adds the LTS kernel, the one that checks itself, those with KASAN and
+		kmemleak and with KCSAN, each SystemTap with each kernel, torture, and longer
+		runs of fuzzers; what passes the second time only has failed. K/N is the
+		Kth of N parts. Without it the parts' results are added up, those of 8
+		parts; what has no result for this very tree is run first.
+		--list prints each file with its tier, how many modules it builds, and its
+		guests.
 	lab check-kasan [FILE...]
 		The tests that name that kernel, on it alone.
 	lab bench
@@ -82,7 +90,7 @@ and the Debian packages that it installs here: QEMU, mmdebstrap and the like.
 		that it loads, for x86_64 guests that want it; prints the tar's name, to
 		--put and to unpack at the guest's root.
 
-Guest options: --arch x86_64|aarch64, --kernel current|lts|rt|debug|kasan|kcsan, or 5.10, 6.1, 6.12
+Guest options: --arch x86_64|aarch64, --kernel current|newest|lts|rt|debug|kasan|kcsan, or 5.10, 6.1, 6.12
 (lts), 7.2 (current) of Debian (x86_64 only but for current), --stap 5.6|5.1, of Debian testing or
 13, --smp N (2; 1 with --icount on aarch64), --icount (one instruction is a nanosecond of
 the guest's time), --append WORDS (for its kernel's command line). -v tells of progress where
@@ -93,9 +101,8 @@ Environment:
 	STAPWATCH_MIRROR	a Debian mirror's URL; else the one that apt uses here
 	STAPWATCH_KVM		use KVM
 	STAPWATCH_MTTCG		let QEMU run each CPU in a thread of its own
-	KERNELS			the kernels that `lab check` uses: current lts debug, and
-				all with --full. What --full alone does with these, it does
-				with those named here
+	KERNELS			the kernels that `lab check` uses: current, and all with
+				--full
 	LAB_NOBUILD		take the build of this tree as it is
 TEXT
 }

@@ -1,0 +1,113 @@
+# lab check --full in parts, K of N: all that each kernel has to do, cut where about as much is on each side, so that a kernel
+# is in few parts. What came of a part stays, and --full adds them up.
+# shellcheck shell=bash
+
+# How many parts --full has, where nobody says; each takes less than an hour on two processors.
+FULL_PARTS=8
+# kernels of each file in this part; "-": those of the file itself
+declare -A FILE_KERNELS=()
+
+# set_cost SET: about how many seconds of a processor it takes
+set_cost() {
+	local jobs modules kernel
+	jobs=$(find "$1" -mindepth 2 -maxdepth 2 -name put | wc -l)
+	modules=$(find "$1" -name args | wc -l)
+	kernel=$(option_of "$1" --kernel)
+	[[ $kernel != @(debug|kasan|kcsan) ]] || jobs=$((jobs * 4))
+	[[ $1 != */torture-* ]] || jobs=$((jobs * 100))
+	echo $((6 * modules + 5 * jobs + 10))
+}
+
+# full_units: FILE KERNEL COST, a line each, in the order of the kernels
+full_units() {
+	local part kernel set name costs
+	OUT=$TMP/list/full
+	mkdir -p "$OUT"
+	export KERNELS=$ALL_KERNELS
+	plan
+	for part in "${CHROOT_PARTS[@]}"; do
+		echo "$part - 40"
+	done
+	for part in "${GUEST_PARTS[@]}"; do
+		[[ -f $(part_dir "$part")/tmp/plan ]] || continue
+		while read -r set; do
+			kernel=-
+			! grep -q '^each_kernel' "$TREE/testsuite/$part" || kernel=$(option_of "$set" --kernel)
+			echo "$kernel $(set_cost "$set")"
+		done <"$(part_dir "$part")/tmp/plan" >"$TMP/costs"
+		for kernel in - $ALL_KERNELS; do
+			awk -v part="$part" -v kernel="$kernel" \
+				'$1 == kernel { n += $2 } END { if (n) print part, kernel, n + 10 }' "$TMP/costs" >>"$TMP/costs.$kernel"
+		done
+	done
+	for kernel in - $ALL_KERNELS; do
+		cat "$TMP/costs.$kernel" 2>/dev/null
+	done
+}
+
+# choose_part K N: only what is the Kth part's, in CHROOT_PARTS, GUEST_PARTS, FILE_KERNELS and KERNELS
+choose_part() {
+	local part kernel cost sum=0 all=0 units=() unit
+	mapfile -t units < <(
+		list_begin
+		full_units
+	)
+	CHROOT_PARTS=() GUEST_PARTS=() KERNELS=''
+	for unit in "${units[@]}"; do
+		all=$((all + ${unit##* }))
+	done
+	for unit in "${units[@]}"; do
+		read -r part kernel cost <<<"$unit"
+		sum=$((sum + cost))
+		# by its middle
+		(((2 * sum - cost) * $2 / (2 * all) == $1 - 1)) || continue
+		add_part "$part"
+		FILE_KERNELS[$part]+="${FILE_KERNELS[$part]:+ }$kernel"
+		[[ $kernel == - || " $KERNELS " == *" $kernel "* ]] || KERNELS+="${KERNELS:+ }$kernel"
+	done
+	KERNELS=${KERNELS:-current}
+}
+
+# What a part's result is of: this tree.
+tree_key() {
+	(cd "$TREE" && find . -name .git -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum) | sha256sum | cut -c1-16
+}
+
+# part_result K N: where it is
+part_result() {
+	echo "$CACHE/full/$(tree_key)/$1-of-$2"
+}
+
+# full_part K N: runs it, and leaves its last line and how long it took
+full_part() {
+	local result status=0
+	result=$(part_result "$1" "$2")
+	mkdir -p "${result%/*}"
+	rm -f "$result"
+	choose_part "$1" "$2"
+	check_parts || status=$?
+	printf '%s\npart %s of %s, %d min %d s\n' "$SUMMED" "$1" "$2" $((SECONDS / 60)) $((SECONDS % 60)) >"$result"
+	return $status
+}
+
+# full_sum N: all parts, those that have not been run for this tree first of all; then the sum
+full_sum() {
+	local k result p f passed=0 failed=0
+	for ((k = 1; k <= $1; k++)); do
+		[[ -s $(part_result "$k" "$1") ]] || "$LAB_DIR/lab" check --full "$k/$1"
+	done
+	UNSUMMED=
+	for ((k = 1; k <= $1; k++)); do
+		result=$(part_result "$k" "$1")
+		if read -r p _ f _ 2>/dev/null <"$result" && [[ $p$f == +([0-9]) ]]; then
+			echo "$(sed -n 2p "$result"): $p passed, $f failed"
+			passed=$((passed + p))
+			failed=$((failed + f))
+		else
+			echo "part $k of $1: not to be found, or without a last line"
+			failed=$((failed + 1))
+		fi
+	done
+	echo "$passed passed, $failed failed"
+	((passed > 0 && failed == 0))
+}
