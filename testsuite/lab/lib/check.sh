@@ -239,6 +239,7 @@ check_parts() {
 	mkdir -p "$OUT"
 	export LAB_TALLY=$OUT/tally
 	: >"$LAB_TALLY"
+	export LAB_BUILT=$OUT/built
 	in_chroot -C "$BUILD" make -s testsuite/site.exp || die "make testsuite/site.exp failed in $BUILD"
 	export LAB_NOBUILD=1
 	# what needs no kernel goes on while they are fetched; where they are there guests, which take longest, come first
@@ -256,8 +257,8 @@ check_parts() {
 	done
 	((${#late[@]} == 0)) || setup_all_headers
 	compgen -G "$CACHE/modules/*.ko" >/dev/null || export LAB_FIRST_MODULES=1
-	plan
 	lane "${late[@]}" "${soon[@]}"
+	plan
 	run_groups
 	judge
 	wait "${LANES[@]}" 2>/dev/null
