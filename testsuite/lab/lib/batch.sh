@@ -12,7 +12,7 @@ declare -A JOB_DIR=() JOB_SET=() SET_FAULT=()
 sanitized() {
 	local name=${1//[^A-Za-z0-9]/_}
 	[[ $name != [0-9]* ]] || name=j$name
-	printf '%.50s' "$name"
+	printf '%.49s' "$name"
 }
 
 # compile_job DIR OUT NAME: the module of DIR/args, or (where stap is asked not to run it) stap's answer.
@@ -75,7 +75,7 @@ compile_jobs() {
 	mkdir -p "$TMP/mod"
 	for job in $(by_length); do
 		dir=${JOB_DIR[$job]}
-		rm -f "$dir"/{out,err,status,klog,compile.err,compile.status}
+		rm -f "$dir"/{out,err,status,klog} "$dir"/{,modules/*/}compile.{err,status}
 		if [[ -e $dir/guest.sh ]]; then
 			mkdir -p "$TMP/mod/$job"
 			for m in "$dir"/modules/*/; do
@@ -94,12 +94,12 @@ can_run() {
 	local RUN PARAMS HAS_CMD
 	if [[ -e $dir/guest.sh ]]; then
 		for m in "$dir"/modules/*/; do
-			[[ ! -f $m/compile.status || $(<"$m/compile.status") == 0 ]] || return 1
+			[[ ! -f $m/args || $(cat "$m/compile.status" 2>/dev/null) == 0 ]] || return 1
 		done
 		return 0
 	fi
 	# shellcheck source=/dev/null
-	[[ $(<"$dir/compile.status") == 0 ]] && . "$TMP/mod/$1.ko.opts" && [[ -z $NO_RUN ]]
+	[[ $(cat "$dir/compile.status" 2>/dev/null) == 0 ]] && . "$TMP/mod/$1.ko.opts" && [[ -z $NO_RUN ]]
 }
 
 # prepare_job JOB: what the guest needs of it, in TMP/tree
@@ -223,13 +223,16 @@ blame() {
 
 # run_jobs JOB...: a guest that does not come to its end is followed by another, for the jobs that it did not come to.
 run_jobs() {
-	local boots job
+	local boots job fault
 	LEFT=("$@")
 	for ((boots = 0; ${#LEFT[@]} && boots < 5; boots++)); do
 		boot_jobs "${LEFT[@]}"
 		[[ -n $GUEST_FAULT ]] || return
-		[[ -n $FAULT_JOB ]] || break
-		blame "$FAULT_JOB" "$GUEST_FAULT"
+		# a guest that was not up, or had no job yet, would not be the next time
+		[[ ${FAULTS[0]} != " "* ]] || break
+		for fault in "${FAULTS[@]}"; do
+			blame "${fault%% *}" "${fault#* }"
+		done
 	done
 	for job in "${LEFT[@]}"; do
 		blame "$job" "$GUEST_FAULT"

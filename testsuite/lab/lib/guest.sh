@@ -76,15 +76,15 @@ tell_guest() {
 	echo "$1" >&"$CTL_IN"
 }
 
-# The first one is that of the job in whose time it came, or that ended last.
+# Each is that of the job in whose time it came, or that ended last.
 fault() {
-	[[ -n $GUEST_FAULT ]] || FAULT_JOB=$job
+	FAULTS+=("$job $1")
 	GUEST_FAULT+="${GUEST_FAULT:+; }$1"
 }
 
 # follow_guest: until the guest ends. Calls on_event LINE for what it reports, and
 # lets a job run for ${JOB_SECONDS[name]} and all of them for $GUEST_SECONDS (0: for ever). Sets GUEST_FAULT to what went wrong
-# (timeout NAME, hang NAME, boot, died), if anything did, and FAULT_JOB to whose time that was in.
+# (timeout NAME, hang NAME, boot, died), if anything did, and FAULTS to each of these, after the job in whose time it was.
 declare -A JOB_SECONDS=()
 GUEST_SECONDS=0
 INTERRUPTIBLE=
@@ -99,8 +99,8 @@ boot_seconds() {
 }
 
 follow_guest() {
-	local PART deadline=$((SECONDS + $(boot_seconds) * PATIENCE)) last=0 job='' state=boot verb rest limit where=''
-	GUEST_FAULT='' FAULT_JOB=''
+	local PART deadline=$((SECONDS + $(boot_seconds) * PATIENCE)) last=0 job='' state=boot verb rest limit where='' gone=''
+	GUEST_FAULT='' FAULTS=()
 	# Only noted, and looked at below: bash 5.2 does not survive a trap that ends `read -t`.
 	local signal='' interrupts=0
 	trap 'signal=130 interrupts=$((interrupts + 1))' INT
@@ -140,6 +140,11 @@ follow_guest() {
 			continue
 		fi
 		if ! is_running "$QEMU"; then
+			# what it said last may not have been read yet
+			[[ -n $gone ]] || {
+				gone=1
+				continue
+			}
 			[[ $state == bye ]] || fault died
 			break
 		fi

@@ -53,6 +53,8 @@ if [[ -z ${LAB_FIRST_MODULES:-} ]]; then
 fi
 translate 4 "$@" || exit
 made=$(content)
-mv "$name.ko" "$cache/$made.ko.$$" && mv "$cache/$made.ko.$$" "$cache/$made.ko" || exit
+# not the copy in this directory: another lab may make one there, too, and each is process 1 of its own
+rm -f "$name.ko"
+new=$(mktemp "$cache/.XXXXXX") && mv "$dir/$name.ko" "$new" && chmod 644 "$new" && mv "$new" "$cache/$made.ko" || exit
 grep -v '^Keeping temporary directory ' "$said" >&2
 echo "built $made"

@@ -1,5 +1,6 @@
-# merge.awk FIRST SECOND: two summaries of the same tests.  What failed the first time and passed the second has passed, and
-# AGAIN=FILE gets its name, with what was said the first time; what passed the first time has passed.
+# merge.awk FIRST SECOND: two summaries of the same tests.  What failed the first time and only passed the second has passed;
+# what passed the first time has passed, but for a guest and its kernel, of which the second try had another.  AGAIN=FILE gets
+# the names of both kinds: "passed the second time: NAME" or "failed the second time: NAME", with what was said then.
 
 function name(line) {
 	sub(/^[A-Z]+: /, "", line)
@@ -26,25 +27,28 @@ file == 1 {
 		said[at] = said[at] $0 "\n"
 	next
 }
-/^[A-Z]+: / { seen[at]++ }
 /^(PASS|XFAIL): / { passes[at]++; showing = 1 }
 /^ERROR: / { errors++; showing = 1 }
 /^(FAIL|XPASS|UNRESOLVED): / {
 	fails[at]++
-	showing = !passed[at]
-	if (!showing)
+	showing = !passed[at] || at in failed || at ~ /: (guest ran|kernel log clean)$/
+	if (!showing) {
 		print "PASS: " at
+		print "failed the second time: " at >AGAIN
+		next
+	}
 }
 /^(UNSUPPORTED|UNTESTED): |^LEFT TO --full: |^$|===/ { showing = 1 }
-showing { print }
+showing { print; next }
+/^\t/ { print >AGAIN }
 END {
 	for (i = 1; i <= nr; i++) {
 		at = order[i]
 		if (passes[at] && !fails[at])
-			printf "%s\n%s", at, said[at] >AGAIN
-		else if (!seen[at])
+			printf "passed the second time: %s\n%s", at, said[at] >AGAIN
+		else if (!fails[at])
 			printf "FAIL: %s\n%s", at, said[at]
 	}
 	if (error && !errors)
-		printf "%s\n", error >AGAIN
+		printf "passed the second time: %s\n", error >AGAIN
 }

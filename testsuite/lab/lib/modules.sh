@@ -38,7 +38,7 @@ script_content() {
 		last=$word
 	done)
 	printf '%s\n' "$text"
-	if [[ -d put && $text =~ (^|[^a-z_])(process|library)\(|$'\n'(-d|-c|--ldd) ]]; then
+	if [[ -d put && $text =~ (^|[^a-z_])(process|library|module|@cast|@var)\(|(^|$'\n')(-d|-c|--ldd) ]]; then
 		content_of put/
 	fi
 }
@@ -66,10 +66,11 @@ name_module() {
 compile_module() {
 	local out=$1 inputs status=0 made
 	NAME=${2:-}
+	((${#NAME} < ${#MODULE_NAME})) || die "a module's name has ${#MODULE_NAME} letters at most: $NAME"
 	mkdir -p "$CACHE/modules"
 	inputs=$CACHE/modules/in-$(module_inputs)
 	lock "${inputs##*/}"
-	if [[ -f $inputs && -f $CACHE/modules/$(<"$inputs").ko ]]; then
+	if [[ -s $inputs && -s $CACHE/modules/$(<"$inputs").ko ]]; then
 		tally cached
 	else
 		pool_take build
@@ -91,18 +92,17 @@ compile_module() {
 	fi
 	if ((status == 0)); then
 		made=$(<"$inputs")
-		touch "$inputs" "$inputs.err" "$CACHE/modules/$made.ko"
+		touch -c "$inputs" "$inputs.err" "$CACHE/modules/$made.ko"
 		cat "$inputs.err" >&2
 		NAME=${NAME:-stap_$made}
-		cp "$CACHE/modules/$made.ko" "$out"
-		name_module "$out" "$NAME"
+		cp "$CACHE/modules/$made.ko" "$out" && name_module "$out" "$NAME" || status=1
 	fi
 	unlock "${inputs##*/}"
-	rm -f "$CACHE/locks/${inputs##*/}"
 	return $status
 }
 
-# Modules that nothing has asked for in a week.
+# Modules that nothing has asked for in a week, and the locks that they were made under.
 drop_old_modules() {
-	[[ ! -d $CACHE/modules ]] || find "$CACHE/modules" -type f -mtime +7 -delete
+	[[ ! -d $CACHE/modules ]] || find "$CACHE/modules" "$CACHE/locks" -type f \
+		\( -path '*/modules/*' -o -name 'in-*' \) -mtime +7 -delete
 }

@@ -21,14 +21,15 @@ make_pool() {
 	mkdir -p "$POOL"
 }
 
-# pool_take guest|build|part: wait for a place; it is ours until pool_give or our end. Without a pool there is room for all.
+# pool_take guest|build|part|judge: wait for a place; it is ours until pool_give or our end. Without a pool there is room for all.
 pool_take() {
 	local queue place i places
 	[[ -n $POOL ]] || return 0
 	places=$(nproc)
 	[[ $1 != guest ]] || places=$((places + 1))
 	exec {queue}>>"$POOL/$1.queue"
-	take $LONGEST "$queue" "the queue for a place ($1)"
+	# who has a place has a limit; there may be many before us
+	take $((10 * LONGEST)) "$queue" "the queue for a place ($1)"
 	while :; do
 		for ((i = 0; i < places; i++)); do
 			exec {place}>>"$POOL/$1.$i"
@@ -64,11 +65,11 @@ beside() {
 }
 
 in_place() {
-	pool_take build
-	"$@"
+	pool_take "$1"
+	"${@:2}"
 }
 
-# pooled COMMAND...: the same, as soon as there is a place
+# pooled build|guest|part|judge COMMAND...: the same, as soon as there is a place
 pooled() {
 	beside in_place "$@"
 }

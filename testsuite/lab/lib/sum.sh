@@ -48,7 +48,7 @@ failed_parts() {
 }
 
 # try_again: what failed, once more, with nothing beside it; sets of jobs of which a test failed in guests of their own. The
-# summary of what failed becomes that of both tries, and again.passed has what passed now.
+# summary of what failed becomes that of both tries, and again.said has what is told of that.
 try_again() {
 	local part parts dir phase
 	mapfile -t parts < <(failed_parts)
@@ -62,9 +62,9 @@ try_again() {
 		phase=$(part_phase "$part")
 		run_part again "$part"
 		[[ $(part_sum "$dir/again") == *" failed, "* ]] || continue
-		: >"$dir/again.passed"
+		: >"$dir/again.said"
 		mv "$dir/$phase/stapwatch.sum" "$dir/$phase/first.sum"
-		awk -v AGAIN="$dir/again.passed" -f "$LAB_DIR/lib/merge.awk" "$dir/$phase/first.sum" \
+		awk -v AGAIN="$dir/again.said" -f "$LAB_DIR/lib/merge.awk" "$dir/$phase/first.sum" \
 			"$dir/again/stapwatch.sum" >"$dir/$phase/stapwatch.sum"
 	done
 }
@@ -77,7 +77,7 @@ tallied() {
 # sum_up: what failed, what was not tested, the last lines; true if all parts came to their ends, something passed and
 # nothing failed
 sum_up() {
-	local part dir sum passed=0 failed=0 unsupported=0 again=0 p f u n
+	local part dir sum passed=0 failed=0 unsupported=0 again=0 worse=0 p f u
 	for part in "${CHROOT_PARTS[@]}" "${GUEST_PARTS[@]}"; do
 		dir=$(part_dir "$part")/$(part_phase "$part")
 		sum=$(part_sum "$dir")
@@ -97,10 +97,10 @@ sum_up() {
 			tail -n 20 "$dir/out" 2>/dev/null | sed 's/^/	/'
 			failed=$((failed + 1))
 		fi
-		if [[ -s ${dir%/*}/again.passed ]]; then
-			n=$(grep -vc '^	' "${dir%/*}/again.passed")
-			again=$((again + n))
-			sed 's/^[^\t]/passed the second time: &/' "${dir%/*}/again.passed"
+		if [[ -s ${dir%/*}/again.said ]]; then
+			again=$((again + $(grep -c '^passed the second time: ' "${dir%/*}/again.said")))
+			worse=$((worse + $(grep -c '^failed the second time: ' "${dir%/*}/again.said")))
+			cat "${dir%/*}/again.said"
 		fi
 	done
 	((passed + failed + unsupported > 0)) || {
@@ -111,8 +111,8 @@ sum_up() {
 	((unsupported == 0)) || echo "$unsupported could not be tested here (UNSUPPORTED above)"
 	# who has time for everything has no excuse
 	if [[ -n ${SW_FULL:-} ]]; then
-		passed=$((passed - again))
-		failed=$((failed + again))
+		passed=$((passed - again - worse))
+		failed=$((failed + again + worse))
 	fi
 	echo "$(tallied built) modules built, $(tallied cached) from the cache; $(tallied boot) guests booted; $again tests passed the second time"
 	SUMMED="$passed passed, $failed failed"
