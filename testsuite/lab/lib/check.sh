@@ -15,6 +15,8 @@ CHROOT_PARTS=() GUEST_PARTS=() LANES=()
 STAND_IN=''
 ONLY=''
 OUT=''
+# by whom calls us
+KERNELS_ASKED=''
 
 all_parts() {
 	(cd "$TREE/testsuite" && ls -d stapwatch.*/*.exp) | grep -v '^stapwatch.host/'
@@ -164,31 +166,38 @@ run_groups() {
 
 # What guests do the parts want?
 plan() {
-	local part
+	local part kernel
 	for part in "${GUEST_PARTS[@]}"; do
-		pooled run_part plan "$part"
+		pooled build run_part plan "$part"
 	done
 	join_parts
 	group_sets
+	((${#GUEST_PARTS[@]})) || return 0
+	for kernel in $KERNELS_ASKED; do
+		kernel=${KERNEL_ALIAS[$kernel]:-$kernel}
+		cat "$OUT"/*/tmp/plan 2>/dev/null | sed 's|$|/options|' | xargs -r -d '\n' cat | grep -qx -- "$kernel" ||
+			die "check: nothing here is for kernel '$kernel'"
+	done
 }
 
 judge() {
 	local part
 	for part in "${GUEST_PARTS[@]}"; do
-		pooled run_part judge "$part"
+		# which builds modules where something is not as planned
+		pooled judge run_part judge "$part"
 	done
 	join_parts
 }
 
 # lab check [--list] [--full [K/N]] [WORD...]
 verb_check() {
-	local words=() list='' of_full=''
+	local words=() list='' of_full='' kernel
 	UNSUMMED=1
+	KERNELS_ASKED=${KERNELS:-}
 	while (($#)); do
 		case $1 in
 		--full)
 			export SW_FULL=1
-			export KERNELS_ASKED=${KERNELS:-}
 			export KERNELS=${KERNELS:-$ALL_KERNELS}
 			;;
 		--list) list=1 ;;
@@ -203,11 +212,14 @@ verb_check() {
 	if [[ -n $of_full ]]; then
 		[[ -n ${SW_FULL:-} && ${#words[@]} == 0 && $of_full =~ ^[1-9][0-9]?/[1-9][0-9]?$ && ${of_full%/*} -le ${of_full#*/} ]] ||
 			usage_error "check: --full K/N is the Kth of N parts, and stands alone"
-	elif [[ -n ${SW_FULL:-} && ${#words[@]} == 0 && -z $list && -z ${KERNELS_ASKED:-} ]]; then
+	elif [[ -n ${SW_FULL:-} && ${#words[@]} == 0 && -z $list && -z $KERNELS_ASKED ]]; then
 		full_sum $FULL_PARTS
 		return
 	fi
-	export KERNELS=${KERNELS:-current}
+	KERNELS=$(for kernel in ${KERNELS:-current}; do
+		echo "${KERNEL_ALIAS[$kernel]:-$kernel}"
+	done | xargs)
+	export KERNELS
 	select_parts "${words[@]}"
 	if [[ -n $list ]]; then
 		UNSUMMED=
@@ -226,12 +238,19 @@ verb_check() {
 
 # check_parts: all that CHROOT_PARTS and GUEST_PARTS have
 check_parts() {
-	local kernels kernel part late=() soon=() fetched=''
+	local kernels kernel part late=() soon=() fetched='' status=0
 	kernels=$(needed_kernels) || exit
 	make_pool
 	# what one writes the other would take away
 	lock "check-${BUILD##*/}"
 	ensure_chroot chroot chroot-test ${SW_FULL:+chroot-package}
+	# whoever fetches a kernel brings the chroot up to date: not beneath what runs there
+	for kernel in $kernels; do
+		kernel_fresh "${kernel%%-*}" "${kernel##*-}" || {
+			setup_chroot chroot
+			break
+		}
+	done
 	build_tree
 	OUT=$BUILD/testsuite/check
 	chmod -R u+w "$OUT" 2>/dev/null
@@ -265,7 +284,10 @@ check_parts() {
 	try_again
 	drop_old_modules
 	say_newer
-	sum_up
+	# who adds parts up wants to know, too
+	sum_up >"$OUT/said" || status=$?
+	cat "$OUT/said"
+	return $status
 }
 
 # lab check-kasan [FILE...]: what names that kernel, on it alone

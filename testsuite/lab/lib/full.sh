@@ -25,14 +25,16 @@ full_units() {
 	mkdir -p "$OUT"
 	export KERNELS=$ALL_KERNELS
 	plan
+	planned_well
 	for part in "${CHROOT_PARTS[@]}"; do
 		echo "$part - 40"
 	done
 	for part in "${GUEST_PARTS[@]}"; do
-		[[ -f $(part_dir "$part")/tmp/plan ]] || continue
+		[[ -f $(part_dir "$part")/tmp/plan ]] || die "check: $part wants no guest"
 		while read -r set; do
 			kernel=-
 			! grep -q '^each_kernel' "$TREE/testsuite/$part" || kernel=$(option_of "$set" --kernel)
+			[[ " - $ALL_KERNELS " == *" $kernel "* ]] || die "check: $part is for kernel '$kernel', which is not one of --full"
 			echo "$kernel $(set_cost "$set")"
 		done <"$(part_dir "$part")/tmp/plan" >"$TMP/costs"
 		for kernel in - $ALL_KERNELS; do
@@ -52,6 +54,7 @@ choose_part() {
 		list_begin
 		full_units
 	)
+	wait $! || exit
 	CHROOT_PARTS=() GUEST_PARTS=() KERNELS=''
 	for unit in "${units[@]}"; do
 		all=$((all + ${unit##* }))
@@ -65,42 +68,54 @@ choose_part() {
 		FILE_KERNELS[$part]+="${FILE_KERNELS[$part]:+ }$kernel"
 		[[ $kernel == - || " $KERNELS " == *" $kernel "* ]] || KERNELS+="${KERNELS:+ }$kernel"
 	done
+	((${#CHROOT_PARTS[@]} + ${#GUEST_PARTS[@]})) || die "check: part $1 of $2 has nothing to do: fewer parts, please"
 	KERNELS=${KERNELS:-current}
 }
 
-# What a part's result is of: this tree.
-tree_key() {
-	(cd "$TREE" && find . -name .git -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum) | sha256sum | cut -c1-16
+# What a part's result is of: this tree, with this stap and the kernels of today.
+full_key() {
+	{
+		stap_version
+		cat "$(kernel_dir x86_64 current)/version" 2>/dev/null
+		cd "$TREE" && find . -name .git -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum
+	} | sha256sum | cut -c1-16
 }
 
-# part_result K N: where it is
-part_result() {
-	echo "$CACHE/full/$(tree_key)/$1-of-$2"
-}
-
-# full_part K N: runs it, and leaves its last line and how long it took
+# full_part K N: runs it, and leaves its last line, how long it took, and what did not pass
 full_part() {
 	local result status=0
-	result=$(part_result "$1" "$2")
-	mkdir -p "${result%/*}"
-	rm -f "$result"
+	ensure x86_64 current
+	result=$CACHE/full/$(full_key)
+	mkdir -p "$result"
+	rm -f "$result/$1-of-$2"
 	choose_part "$1" "$2"
 	check_parts || status=$?
-	printf '%s\npart %s of %s, %d min %d s\n' "$SUMMED" "$1" "$2" $((SECONDS / 60)) $((SECONDS % 60)) >"$result"
+	if [[ $result != "$CACHE/full/$(full_key)" ]]; then
+		warn "the tree was changed while it was checked: this part counts for nothing"
+		return 1
+	fi
+	{
+		printf '%s\npart %s of %s, %d min %d s\n' "$SUMMED" "$1" "$2" $((SECONDS / 60)) $((SECONDS % 60))
+		grep -E '^(FAIL|XPASS|UNRESOLVED|ERROR|UNSUPPORTED|UNTESTED|(passed|failed) the second time): ' "$OUT/said"
+	} >"$result/$1-of-$2"
 	return $status
 }
 
 # full_sum N: all parts, those that have not been run for this tree first of all; then the sum
 full_sum() {
 	local k result p f passed=0 failed=0
+	ensure x86_64 current
 	for ((k = 1; k <= $1; k++)); do
-		[[ -s $(part_result "$k" "$1") ]] || "$LAB_DIR/lab" check --full "$k/$1"
+		[[ ! -s $CACHE/full/$(full_key)/$k-of-$1 ]] || continue
+		spawn "$LAB_DIR/lab" check --full "$k/$1"
+		waited "$SPAWNED"
 	done
 	UNSUMMED=
 	for ((k = 1; k <= $1; k++)); do
-		result=$(part_result "$k" "$1")
+		result=$CACHE/full/$(full_key)/$k-of-$1
 		if read -r p _ f _ 2>/dev/null <"$result" && [[ $p$f == +([0-9]) ]]; then
 			echo "$(sed -n 2p "$result"): $p passed, $f failed"
+			sed '1,2d; s/^/	/' "$result"
 			passed=$((passed + p))
 			failed=$((failed + f))
 		else
