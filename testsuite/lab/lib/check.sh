@@ -97,10 +97,11 @@ run_part() {
 		printf '%s%s, %d s: %s\n' "$part" "$([[ $phase != again ]] || echo ', again')" $((SECONDS - start)) "$(part_sum "$out/$phase")"
 }
 
-# lane PART...: in the background, one after the other, each when there is a place
+# lane PART...: in the background, one after the other, each when there is a place, behind the guests
 lane() {
 	(
 		trap - EXIT
+		renice -n 7 -p "$BASHPID" >/dev/null
 		TMP=$TMP/lane.$BASHPID
 		mkdir -p "$TMP"
 		for part; do

@@ -1,9 +1,9 @@
 # What runs side by side, in this lab and in all that it starts: for each processor at most a module that is built, and a
-# part of the chroot; and one guest more than there are processors, since guests sleep for a third of their time.
+# part of the chroot; and a guest.
 # shellcheck shell=bash
 #
-# What builds modules takes what the others leave of the processors: a guest waits for time to pass, too, but what it waits
-# for must not come late; and tests of the chroot have limits.
+# What has no guest takes what guests leave of the processors: they sleep for a third of their time, but what is due by their
+# clocks costs the same however slow they are, so a guest that has half a processor takes several times as long.
 #
 # A place is a lock, so whoever dies gives his back. Who waits stands in a queue, by another lock.
 
@@ -26,7 +26,6 @@ pool_take() {
 	local queue place i places
 	[[ -n $POOL ]] || return 0
 	places=$(nproc)
-	[[ $1 != guest ]] || places=$((places + 1))
 	exec {queue}>>"$POOL/$1.queue"
 	# who has a place has a limit; there may be many before us
 	take $((10 * LONGEST)) "$queue" "the queue for a place ($1)"
@@ -51,14 +50,14 @@ pool_give() {
 	POOL_PLACE=
 }
 
-# beside COMMAND...: in the background, until join_parts, behind what does not wait for builds
+# beside COMMAND...: in the background, until join_parts, behind the guests
 PARTS=()
 beside() {
 	(
 		trap - EXIT
 		TMP=$TMP/p.$BASHPID
 		mkdir -p "$TMP"
-		renice -n 10 -p "$BASHPID" >/dev/null
+		renice -n 4 -p "$BASHPID" >/dev/null
 		"$@"
 	) &
 	PARTS+=($!)
