@@ -195,6 +195,7 @@ boot_jobs() {
 	}
 	GUEST_SECONDS=$((${TIMEOUT:-0} * PATIENCE))
 	pool_take guest
+	touch "${SETS[0]}/placed"
 	boot_guest "$TMP/extra"
 	spawn tar -x --ignore-zeros --read-full-records --no-same-owner -f "$TMP/out" -C "$TMP/results" 2>/dev/null
 	unpacker=$SPAWNED
@@ -281,6 +282,6 @@ verb_batch() {
 	for ((i = 0; i < ${#SETS[@]}; i++)); do
 		set_status "$i" || verdict=1
 	done
-	rm -f "${SETS[0]}/compiled"
+	rm -f "${SETS[0]}"/{compiled,placed}
 	return $verdict
 }

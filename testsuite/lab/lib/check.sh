@@ -113,6 +113,19 @@ lane() {
 	LANES+=($!)
 }
 
+# lanes PART...: as many as there are processors
+lanes() {
+	local i j n parts=("$@") mine
+	n=$(nproc)
+	for ((i = 0; i < n && i < ${#parts[@]}; i++)); do
+		mine=()
+		for ((j = i; j < ${#parts[@]}; j += n)); do
+			mine+=("${parts[j]}")
+		done
+		lane "${mine[@]}"
+	done
+}
+
 # Those of the chroot that look what kernels have their headers there.
 with_headers() {
 	((${#CHROOT_PARTS[@]} == 0)) || (cd "$TREE/testsuite" && grep -l /lib/modules "${CHROOT_PARTS[@]}")
@@ -142,21 +155,25 @@ group_sets() {
 	done < <(cat "$OUT"/*/tmp/plan 2>/dev/null)
 }
 
-# A guest for each group, the longest first; each begins to compile when the one before is done with that.
+# A guest for each group, the longest first; each begins to compile when the one before is done with that, and the one before
+# that has its place: a queue of locks has no order.
 run_groups() {
-	local key n=0 sets options=() pids=() dir
+	local key n=0 sets options=() pids=() dir mark marks=('' '')
 	while read -r -u 3 _ key; do
 		n=$((n + 1))
 		mapfile -t sets <<<"${GROUP_SETS[$key]%$'\n'}"
 		mapfile -t options < <(awk '/^--timeout$/ { getline; next } { print }' "${sets[0]}/options")
-		rm -f "${sets[0]}/compiled"
+		rm -f "${sets[0]}"/{compiled,placed}
 		spawn "$LAB_DIR/lab" batch -v "${options[@]}" "${sets[@]}" </dev/null >"$OUT/guest.$n.log" 2>&1
 		pids+=("$SPAWNED")
 		for dir in "${sets[@]}"; do
 			ln -sf "$OUT/guest.$n.log" "$dir/lab.log"
 		done
-		while is_running "$SPAWNED" && [[ ! -f ${sets[0]}/compiled ]]; do
-			sleep 0.2
+		marks=("${marks[1]}" "$SPAWNED ${sets[0]}")
+		for mark in "${marks[0]:+${marks[0]}/placed}" "${marks[1]}/compiled"; do
+			while [[ -n $mark && ! -f ${mark#* } ]] && is_running "${mark%% *}"; do
+				sleep 0.2
+			done
 		done
 	done 3< <(for key in "${!GROUP_SETS[@]}"; do
 		printf '%d\t%s\n' "${GROUP_WEIGHT[$key]}" "$key"
@@ -270,14 +287,14 @@ check_parts() {
 	for kernel in $kernels; do
 		if [[ -z $fetched ]] && ! kernel_fresh "${kernel%%-*}" "${kernel##*-}"; then
 			fetched=1
-			lane "${soon[@]}"
+			lanes "${soon[@]}"
 			soon=()
 		fi
 		ensure "${kernel%%-*}" "${kernel##*-}"
 	done
 	((${#late[@]} == 0)) || setup_all_headers
 	compgen -G "$CACHE/modules/*.ko" >/dev/null || export LAB_FIRST_MODULES=1
-	lane "${late[@]}" "${soon[@]}"
+	lanes "${late[@]}" "${soon[@]}"
 	plan
 	run_groups
 	judge

@@ -11,6 +11,9 @@ BAD_LINES+='|ODEBUG|UBSAN:|KASAN:|kmemleak: [0-9]+ new|corruption|refcount_t:|Sl
 
 # QEMU before 8.0 leaves flags behind cmpxchg16b that are none, and an interrupt that comes there ends in a fault.
 X86_CPU=max,la57=off,cx16=off
+# A kernel that may clears pages by the byte, which takes QEMU eight times as long as by the word. Under -icount figures are
+# of the processors that users have.
+X86_QUICK=,erms=off,fsrm=off
 # of each kernel's command line
 KERNEL_WORDS='loglevel=5 panic=-1 oops=panic nokaslr tsc=reliable'
 
@@ -20,9 +23,11 @@ boot_guest() {
 	# One host thread for all CPUs: with one for each, a CPU of QEMU 7.2 may run into
 	# the kernel's text patching (jump labels, kprobes) when the breakpoint is stale.
 	# Loading and unloading any perf module under load then dies of "Oops: int3".
-	local dir accel=tcg,thread=single console ports qemu memory=2G
+	local dir accel=tcg,thread=single console ports qemu memory=1G cpu=$X86_CPU
 	[[ -z ${STAPWATCH_MTTCG:-} || -n $ICOUNT ]] || accel=tcg,thread=multi
+	[[ -n $ICOUNT ]] || cpu+=$X86_QUICK
 	dir=$(kernel_dir "$ARCH" "$KERNEL")
+	[[ $KERNEL != debug ]] || memory=2G
 	[[ $KERNEL != k?san ]] || memory=4G
 	cat "$CACHE/images/$ARCH.cpio" "$1" >"$TMP/initrd"
 	rm -f "$TMP"/{out,err,ctl.in,ctl.out,monitor}
@@ -33,7 +38,7 @@ boot_guest() {
 		console=ttyS0
 		ports='LAB_OUT=ttyS1 LAB_ERR=ttyS2 LAB_CTL=ttyS3'
 		# four interrupts for four ports: a shared one is lost now and then
-		qemu=(qemu-system-x86_64 -machine pc -cpu "$X86_CPU"
+		qemu=(qemu-system-x86_64 -machine pc -cpu "$cpu"
 			-device isa-serial,chardev=klog,index=0
 			-device isa-serial,chardev=out,index=1
 			-device isa-serial,chardev=err,index=2,irq=5
