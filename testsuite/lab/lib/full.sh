@@ -7,27 +7,38 @@ FULL_PARTS=8
 # kernels of each file in this part; "-": those of the file itself
 declare -A FILE_KERNELS=()
 
-# set_cost SET: about how many seconds of a processor it takes
+# About how many seconds of a processor each takes: a file of the chroot's, where it is more than CHROOT_COST; a kernel that
+# is built, counted with the first file that wants it; what torture does on any kernel.
+CHROOT_COST=20
+declare -A FILE_COST=([unit/fuzz]=1500 [unit/report]=900 [unit/map]=100)
+declare -A KERNEL_COST=([debug]=1300 [kasan]=2000 [kcsan]=2000)
+TORTURE_COST=1500
+
+# set_cost SET: the same of a set of jobs
 set_cost() {
-	local jobs modules kernel
+	local jobs modules kernel each=4
 	jobs=$(find "$1" -mindepth 2 -maxdepth 2 -name put | wc -l)
 	modules=$(find "$1" -name args | wc -l)
 	kernel=$(option_of "$1" --kernel)
-	[[ $kernel != @(debug|kasan|kcsan) ]] || jobs=$((jobs * 4))
-	[[ $1 != */torture-* ]] || jobs=$((jobs * 100))
-	echo $((6 * modules + 5 * jobs + 10))
+	[[ -z ${KERNEL_COST[$kernel]:-} ]] || each=16
+	if [[ $1 == */torture-* ]]; then
+		echo $TORTURE_COST
+	else
+		echo $((6 * modules + each * jobs + 10))
+	fi
 }
 
 # full_units: FILE KERNEL COST, a line each, in the order of the kernels
 full_units() {
-	local part kernel set name costs
+	local part kernel set name
 	OUT=$TMP/list/full
 	mkdir -p "$OUT"
 	export KERNELS=$ALL_KERNELS
 	plan
 	planned_well
 	for part in "${CHROOT_PARTS[@]}"; do
-		echo "$part - 40"
+		name=${part#stapwatch.}
+		echo "$part - ${FILE_COST[${name%.exp}]:-$CHROOT_COST}"
 	done
 	for part in "${GUEST_PARTS[@]}"; do
 		[[ -f $(part_dir "$part")/tmp/plan ]] || die "check: $part wants no guest"
@@ -43,7 +54,7 @@ full_units() {
 		done
 	done
 	for kernel in - $ALL_KERNELS; do
-		cat "$TMP/costs.$kernel" 2>/dev/null
+		awk -v more="${KERNEL_COST[$kernel]:-0}" 'NR == 1 { $3 += more } { print }' "$TMP/costs.$kernel" 2>/dev/null
 	done
 }
 
