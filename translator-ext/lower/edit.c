@@ -23,10 +23,12 @@ void edit_put(struct lowering *l, size_t offset, const char *s)
 	memcpy(l->text + offset, s, strlen(s));
 }
 
-size_t edit_room(const struct tokens *t, size_t i, size_t end)
+size_t edit_room(const struct lowering *l, const struct tokens *t, size_t i,
+		 size_t end)
 {
 	const struct token *first = &t->tok[i];
 	size_t to = first->at + first->span;
+	const char *newline;
 
 	for (i++; i < end; i++) {
 		const struct token *tok = &t->tok[i];
@@ -38,6 +40,10 @@ size_t edit_room(const struct tokens *t, size_t i, size_t end)
 			break;
 		to = tok->at + tok->span;
 	}
+	/* a string may go on in the next line */
+	newline = memchr(l->user + first->at, '\n', to - first->at);
+	if (newline)
+		to = newline - l->user;
 	return to - first->at;
 }
 

@@ -94,7 +94,7 @@ static void lower_pmu(struct lowering *l, size_t i, struct range have)
 		return;
 	}
 	snprintf(name, sizeof(name), "__sw_p%ld", n);
-	if (edit_room(t, i, i + 4) < strlen(name)) {
+	if (edit_room(l, t, i, i + 4) < strlen(name)) {
 		lower_fail_at(l, &t->tok[i], "write $pmu[%ld] without spaces", n);
 		return;
 	}

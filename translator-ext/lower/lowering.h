@@ -125,7 +125,8 @@ void edit_blank(struct lowering *l, const struct tokens *t, size_t begin,
 void edit_put(struct lowering *l, size_t offset, const char *s);
 
 /** edit_room - the bytes from token @i of @t on, on its line, up to token @end */
-size_t edit_room(const struct tokens *t, size_t i, size_t end);
+size_t edit_room(const struct lowering *l, const struct tokens *t, size_t i,
+		 size_t end);
 
 /** edit_copy - add tokens as they were written to @b, as one line without comments */
 void edit_copy(const struct lowering *l, size_t begin, size_t end,

@@ -108,11 +108,11 @@ static size_t name_place(const struct lowering *l, const struct point *p,
 {
 	size_t end = p->parts[parts - 1].end, k;
 
-	if (edit_room(&l->s.t, p->begin, end) >= len)
+	if (edit_room(l, &l->s.t, p->begin, end) >= len)
 		return l->s.t.tok[p->begin].at;
 	for (k = 0; k < parts; k++)
 		if (p->parts[k].kind != PART_OTHER &&
-		    edit_room(&l->s.t, p->parts[k].argument - 2, end) >= len)
+		    edit_room(l, &l->s.t, p->parts[k].argument - 2, end) >= len)
 			return l->s.t.tok[p->parts[k].argument - 2].at;
 	return SIZE_MAX;
 }

@@ -153,7 +153,7 @@ static const char *check_body(const struct lowering *l,
 		return "the handler has more than histogram()";
 	if (is_made(l, i, end))
 		return "the handler comes out of a macro or an argument";
-	if (edit_room(&l->s.t, i, i + 3) < strlen("histogram()"))
+	if (edit_room(l, &l->s.t, i, i + 3) < strlen("histogram()"))
 		return "histogram() is not on one line";
 	return NULL;
 }
