@@ -1,5 +1,5 @@
 # What runs side by side, in this lab and in all that it starts: for each processor at most a module that is built, and a
-# part of the chroot; and a guest.
+# part of the chroot; and a guest, with one more that takes what those leave.
 # shellcheck shell=bash
 #
 # What has no guest takes what guests leave of the processors: they sleep for a third of their time, but what is due by their
@@ -9,6 +9,8 @@
 
 POOL=${LAB_POOL:-}
 POOL_PLACE=
+# of the place that was taken: how far behind the others
+POOL_NICE=0
 # What limits are multiplied by: they are there for what hangs, and a guest beside others is slower.
 PATIENCE=${LAB_POOL:+2}
 PATIENCE=${PATIENCE:-1}
@@ -26,6 +28,7 @@ pool_take() {
 	local queue place i places
 	[[ -n $POOL ]] || return 0
 	places=$(nproc)
+	[[ $1 != guest ]] || places=$((places + 1))
 	exec {queue}>>"$POOL/$1.queue"
 	# who has a place has a limit; there may be many before us
 	take $((10 * LONGEST)) "$queue" "the queue for a place ($1)"
@@ -34,6 +37,7 @@ pool_take() {
 			exec {place}>>"$POOL/$1.$i"
 			if flock -n "$place"; then
 				POOL_PLACE=$place
+				POOL_NICE=$((i < $(nproc) ? 0 : 5))
 				exec {queue}>&-
 				return
 			fi
