@@ -72,6 +72,7 @@ by_length() {
 compile_jobs() {
 	local job dir m
 	note "compiling ${#JOBS[@]} jobs"
+	OWN_TAPSETS=$(content_of "$BUILD/tapsets")
 	mkdir -p "$TMP/mod"
 	for job in $(by_length); do
 		dir=${JOB_DIR[$job]}

@@ -80,8 +80,9 @@ run_part() {
 	out=$(part_dir "$part")
 	mkdir -p "$out/$phase"
 	if [[ $(part_phase "$part") == chroot ]]; then
-		# as `make check' does it, but for what is built already
+		# as `make check' does it, but for what is built already; go builds its pprof where it has none
 		how=(in_chroot)
+		export GOCACHE=$CACHE/go
 	else
 		export LAB=${STAND_IN:-$LAB_DIR/lab} SW_PHASE=$phase
 	fi
@@ -254,6 +255,14 @@ verb_check() {
 	fi
 }
 
+# Where programs and modules of tests stay that were compiled with these compilers and kernels (see testsuite/lib/stapwatch.exp).
+built_programs() {
+	LAB_BUILT=$CACHE/built/$(hash_of "$CHROOT/var/lib/dpkg/status" "$CACHE"/kernels/*/version)
+	export LAB_BUILT
+	mkdir -p "$LAB_BUILT"
+	find "$CACHE/built" -mindepth 1 -maxdepth 2 -not -path "$LAB_BUILT" -mtime +7 -exec rm -rf {} +
+}
+
 # check_parts: all that CHROOT_PARTS and GUEST_PARTS have
 check_parts() {
 	local kernels kernel part late=() soon=() fetched='' status=0
@@ -276,7 +285,6 @@ check_parts() {
 	mkdir -p "$OUT"
 	export LAB_TALLY=$OUT/tally
 	: >"$LAB_TALLY"
-	export LAB_BUILT=$OUT/built
 	in_chroot -C "$BUILD" make -s testsuite/site.exp || die "make testsuite/site.exp failed in $BUILD"
 	export LAB_NOBUILD=1
 	# what needs no kernel goes on while they are fetched; where they are there guests, which take longest, come first
@@ -295,6 +303,7 @@ check_parts() {
 	((${#late[@]} == 0)) || setup_all_headers
 	compgen -G "$CACHE/modules/*.ko" >/dev/null || export LAB_FIRST_MODULES=1
 	lanes "${late[@]}" "${soon[@]}"
+	built_programs
 	plan
 	run_groups
 	judge
