@@ -257,7 +257,7 @@ verb_check() {
 
 # Where programs and modules of tests stay that were compiled with these compilers and kernels (see testsuite/lib/stapwatch.exp).
 built_programs() {
-	LAB_BUILT=$CACHE/built/$(hash_of "$CHROOT/var/lib/dpkg/status" "$CACHE"/kernels/*/version)
+	LAB_BUILT=$CACHE/built/$(hash_of "$CHROOT/var/lib/dpkg/status" "$CACHE"/kernels/*/version 2>/dev/null)
 	export LAB_BUILT
 	mkdir -p "$LAB_BUILT"
 	find "$CACHE/built" -mindepth 1 -maxdepth 2 -not -path "$LAB_BUILT" -mtime +7 -exec rm -rf {} +
