@@ -15,7 +15,7 @@ CHROOT_PARTS=() GUEST_PARTS=() LANES=()
 STAND_IN=''
 ONLY=''
 OUT=''
-# by whom calls us
+# the kernels that whoever calls us has named
 KERNELS_ASKED=''
 
 all_parts() {

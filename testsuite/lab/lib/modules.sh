@@ -73,7 +73,7 @@ name_module() {
 compile_module() {
 	local out=$1 inputs status=0 made
 	NAME=${2:-}
-	((${#NAME} < ${#MODULE_NAME})) || die "a module's name has ${#MODULE_NAME} letters at most: $NAME"
+	((${#NAME} < ${#MODULE_NAME})) || die "a module's name has $((${#MODULE_NAME} - 1)) letters at most: $NAME"
 	mkdir -p "$CACHE/modules"
 	inputs=$CACHE/modules/in-$(module_inputs)
 	lock "${inputs##*/}"
@@ -110,6 +110,7 @@ compile_module() {
 
 # Modules that nothing has asked for in a week, and the locks that they were made under.
 drop_old_modules() {
-	[[ ! -d $CACHE/modules ]] || find "$CACHE/modules" "$CACHE/locks" -type f \
-		\( -path '*/modules/*' -o -name 'in-*' \) -mtime +7 -delete
+	[[ -d $CACHE/modules ]] || return 0
+	find "$CACHE/modules" -type f -mtime +7 -delete
+	find "$CACHE/locks" -name 'in-*' -mtime +7 -delete
 }

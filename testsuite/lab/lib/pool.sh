@@ -72,7 +72,7 @@ in_place() {
 	"${@:2}"
 }
 
-# pooled build|guest|part|judge COMMAND...: the same, as soon as there is a place
+# pooled build|judge COMMAND...: the same, as soon as there is a place
 pooled() {
 	beside in_place "$@"
 }
