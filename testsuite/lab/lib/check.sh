@@ -255,7 +255,8 @@ verb_check() {
 	fi
 }
 
-# Where programs and modules of tests stay that were compiled with these compilers and kernels (see testsuite/lib/stapwatch.exp).
+# Where programs and modules of tests stay that were compiled with these compilers and kernels (see testsuite/lib/stapwatch.exp),
+# and what these programs have found right (stapwatch.front/style.exp).
 built_programs() {
 	LAB_BUILT=$CACHE/built/$(hash_of "$CHROOT/var/lib/dpkg/status" "$CACHE"/kernels/*/version 2>/dev/null)
 	export LAB_BUILT
@@ -302,8 +303,8 @@ check_parts() {
 	done
 	((${#late[@]} == 0)) || setup_all_headers
 	compgen -G "$CACHE/modules/*.ko" >/dev/null || export LAB_FIRST_MODULES=1
-	lanes "${late[@]}" "${soon[@]}"
 	built_programs
+	lanes "${late[@]}" "${soon[@]}"
 	plan
 	run_groups
 	judge
