@@ -82,7 +82,7 @@ run_part() {
 	if [[ $(part_phase "$part") == chroot ]]; then
 		# as `make check' does it, but for what is built already; go builds its pprof where it has none
 		how=(in_chroot)
-		export GOCACHE=$CACHE/go
+		export GOCACHE=$CACHE/go CCACHE_DIR=$CACHE/ccache CCACHE_MAXSIZE=500M
 	else
 		export LAB=${STAND_IN:-$LAB_DIR/lab} SW_PHASE=$phase
 	fi
