@@ -173,7 +173,7 @@ run_groups() {
 		marks=("${marks[1]}" "$SPAWNED ${sets[0]}")
 		for mark in "${marks[0]:+${marks[0]}/placed}" "${marks[1]}/compiled"; do
 			while [[ -n $mark && ! -f ${mark#* } ]] && is_running "${mark%% *}"; do
-				sleep 0.2
+				nap 0.2
 			done
 		done
 	done 3< <(for key in "${!GROUP_SETS[@]}"; do

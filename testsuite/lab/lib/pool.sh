@@ -5,10 +5,12 @@
 # What has no guest takes what guests leave of the processors: they sleep for a third of their time, but what is due by their
 # clocks costs the same however slow they are, so a guest that has half a processor takes several times as long.
 #
-# A place is a lock, so whoever dies gives his back. Who waits stands in a queue, by another lock.
+# A place is a lock, so whoever dies gives his back. Who waits stands in a queue, by another lock. Who gives a place back rings
+# a bell, a fifo; the first in the queue listens, and looks by itself each second, as one who dies rings none.
 
 POOL=${LAB_POOL:-}
 POOL_PLACE=
+POOL_KIND=
 # of the place that was taken: how far behind the others
 POOL_NICE=0
 # What limits are multiplied by: they are there for what hangs, and a guest beside others is slower.
@@ -21,29 +23,32 @@ make_pool() {
 	POOL=$TMP/pool
 	export LAB_POOL=$POOL
 	mkdir -p "$POOL"
+	mkfifo "$POOL"/{guest,build,part,judge}.bell
 }
 
 # pool_take guest|build|part|judge: wait for a place; it is ours until pool_give or our end. Without a pool there is room for all.
 pool_take() {
-	local queue place i places
+	local queue place bell i places
 	[[ -n $POOL ]] || return 0
 	places=$(nproc)
 	[[ $1 != guest ]] || places=$((places + 1))
 	exec {queue}>>"$POOL/$1.queue"
 	# who has a place has a limit; there may be many before us
 	take $((10 * LONGEST)) "$queue" "the queue for a place ($1)"
+	exec {bell}<>"$POOL/$1.bell"
 	while :; do
 		for ((i = 0; i < places; i++)); do
 			exec {place}>>"$POOL/$1.$i"
 			if flock -n "$place"; then
 				POOL_PLACE=$place
+				POOL_KIND=$1
 				POOL_NICE=$((i < $(nproc) ? 0 : 5))
-				exec {queue}>&-
+				exec {bell}>&- {queue}>&-
 				return
 			fi
 			exec {place}>&-
 		done
-		sleep 0.1
+		read -r -N 1 -t 1 -u "$bell" || :
 		unless_orphaned
 	done
 }
@@ -52,6 +57,8 @@ pool_give() {
 	[[ -n $POOL_PLACE ]] || return 0
 	exec {POOL_PLACE}>&-
 	POOL_PLACE=
+	# where nobody listens, nothing stays of it
+	printf . 1<>"$POOL/$POOL_KIND.bell"
 }
 
 # beside COMMAND...: in the background, until join_parts, behind the guests
@@ -68,8 +75,11 @@ beside() {
 }
 
 in_place() {
+	local status=0
 	pool_take "$1"
-	"${@:2}"
+	"${@:2}" || status=$?
+	pool_give
+	return $status
 }
 
 # pooled build|judge COMMAND...: the same, as soon as there is a place

@@ -13,6 +13,13 @@ is_running() {
 	[[ ${stat##*) } == [!ZX]\ "$BASHPID "* ]]
 }
 
+# nap SECONDS: sleep in this very process; a loop that waits for minutes would begin thousands. Nobody writes what is read.
+NAP=
+nap() {
+	[[ -n $NAP ]] || exec {NAP}<> <(:)
+	! read -r -t "$1" -u "$NAP"
+}
+
 stop_child() {
 	! is_running "$1" || kill -KILL "$1"
 	wait "$1" 2>/dev/null
@@ -34,7 +41,7 @@ waited_within() {
 			stop_child "$2"
 			return 124
 		fi
-		sleep 0.1
+		nap 0.1
 	done
 	waited "$2"
 }
