@@ -23,7 +23,7 @@ make_pool() {
 	POOL=$TMP/pool
 	export LAB_POOL=$POOL
 	mkdir -p "$POOL"
-	mkfifo "$POOL"/{guest,build,part,judge}.bell
+	[[ -p $POOL/guest.bell ]] || mkfifo "$POOL"/{guest,build,part,judge}.bell
 }
 
 # pool_take guest|build|part|judge: wait for a place; it is ours until pool_give or our end. Without a pool there is room for all.
