@@ -12,7 +12,7 @@ declare -A FILE_KERNELS=()
 CHROOT_COST=20
 declare -A FILE_COST=([unit/fuzz]=600 [unit/report]=400 [unit/map]=100)
 declare -A KERNEL_COST=([debug]=1300 [kasan]=2000 [kcsan]=2000)
-TORTURE_COST=800
+TORTURE_COST=600
 
 # set_cost SET: the same of a set of jobs
 set_cost() {
