@@ -28,10 +28,11 @@ make_pool() {
 
 # pool_take guest|build|part|judge: wait for a place; it is ours until pool_give or our end. Without a pool there is room for all.
 pool_take() {
-	local queue place bell i places
+	local queue place bell i cpus places
 	[[ -n $POOL ]] || return 0
-	places=$(nproc)
-	[[ $1 != guest ]] || places=$((places + 1))
+	cpus=$(nproc)
+	places=$cpus
+	[[ $1 != guest ]] || places=$((cpus + 1))
 	exec {queue}>>"$POOL/$1.queue"
 	# who has a place has a limit; there may be many before us
 	take $((10 * LONGEST)) "$queue" "the queue for a place ($1)"
@@ -42,7 +43,7 @@ pool_take() {
 			if flock -n "$place"; then
 				POOL_PLACE=$place
 				POOL_KIND=$1
-				POOL_NICE=$((i < $(nproc) ? 0 : 5))
+				POOL_NICE=$((i < cpus ? 0 : 5))
 				exec {bell}>&- {queue}>&-
 				return
 			fi
