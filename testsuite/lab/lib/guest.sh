@@ -14,7 +14,9 @@ X86_CPU=max,la57=off,cx16=off
 # A kernel that may clears pages by the byte, which takes QEMU eight times as long as by the word; and Debian's clears them
 # twice, for who clears them himself: a session has 32 MB of buffers. Under -icount figures are of what users have.
 X86_QUICK=,erms=off,fsrm=off
-QUICK_WORDS=init_on_alloc=0
+# QEMU translates a library anew for each place that a process has it at, and a page is overwritten the more slowly the more
+# translations there are of it: without places of chance, all processes share one.
+QUICK_WORDS='init_on_alloc=0 norandmaps'
 # of each kernel's command line
 KERNEL_WORDS='loglevel=5 panic=-1 oops=panic nokaslr tsc=reliable'
 
