@@ -134,7 +134,7 @@ with_headers() {
 
 # The sets that parts have planned, by what guest each wants. A guest that is full is followed by another: the longest one
 # must not be what all others wait for, nor wait for all of its modules before it begins.
-FULL_GUEST=60
+FULL_GUEST=40
 
 group_sets() {
 	local dir wanted key jobs weight n
@@ -143,8 +143,7 @@ group_sets() {
 		[[ ! -f $dir/alone ]] || wanted+=" $dir"
 		jobs=$(find "$dir" -mindepth 2 -maxdepth 2 -name put | wc -l)
 		weight=$jobs
-		[[ $wanted != *--icount* ]] || weight=$((jobs * 2))
-		[[ $wanted != *debug* && $wanted != *k?san* ]] || weight=$((jobs * 4))
+		[[ $wanted != *debug* && $wanted != *k?san* ]] || weight=$((jobs * 3))
 		n=0
 		key="$wanted $n"
 		while ((${GROUP_WEIGHT[$key]:-0} > 0 && ${GROUP_WEIGHT[$key]:-0} + weight > FULL_GUEST)); do
