@@ -184,16 +184,18 @@ run_groups() {
 
 # What guests do the parts want?
 plan() {
-	local part kernel
+	local part kernel wanted
 	for part in "${GUEST_PARTS[@]}"; do
 		pooled build run_part plan "$part"
 	done
 	join_parts
 	group_sets
 	((${#GUEST_PARTS[@]})) || return 0
+	# whole, not by a pipe: who writes there dies when grep has seen enough
+	wanted=$(cat "$OUT"/*/tmp/plan 2>/dev/null | sed 's|$|/options|' | xargs -r -d '\n' cat)
 	for kernel in $KERNELS_ASKED; do
 		kernel=${KERNEL_ALIAS[$kernel]:-$kernel}
-		cat "$OUT"/*/tmp/plan 2>/dev/null | sed 's|$|/options|' | xargs -r -d '\n' cat | grep -qx -- "$kernel" ||
+		grep -qx -- "$kernel" <<<"$wanted" ||
 			die "check: nothing here is for kernel '$kernel'"
 	done
 }
