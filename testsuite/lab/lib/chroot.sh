@@ -68,7 +68,7 @@ mirror() {
 install_host_packages() {
 	local missing=() p
 	for p in $(list_of host); do
-		dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
+		[[ $(dpkg-query -W -f '${Status}' "$p" 2>/dev/null) == *'ok installed'* ]] || missing+=("$p")
 	done
 	((${#missing[@]})) || return 0
 	note "installing on this machine: ${missing[*]}"

@@ -224,5 +224,5 @@ bad_lines() {
 
 # The complaints with what follows them, for a person.
 show_complaints() {
-	sed 's/\r$//' "$1" | awk '/lab: up$/ { up = 1 } up' | grep -aE -A 40 -m 3 "$BAD_LINES" | head -n 120
+	sed 's/\r$//' "$1" | awk '/lab: up$/ { up = 1 } up' | grep -aE -A 40 -m 3 "$BAD_LINES" | sed -n 1,120p
 }

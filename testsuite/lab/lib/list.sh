@@ -41,7 +41,7 @@ planned_well() {
 	local part name
 	for part in "${GUEST_PARTS[@]}"; do
 		name=$(part_dir "$part")
-		part_sum "$name/plan" | grep -q ' 0 failed' ||
+		[[ $(part_sum "$name/plan") == *' 0 failed'* ]] ||
 			die "check: $part cannot be planned; what it said last: $(tail -n 12 "$name/plan/out")"
 	done
 }
