@@ -9,7 +9,7 @@
 # shellcheck disable=SC2048,SC2086 # words
 ALL_KERNELS=$(printf '%s\n' current lts debug kasan kcsan rt ${STAP_KERNELS[*]} | awk '!seen[$0]++' | xargs)
 # Guests of `check`, by what they have in common, and the sets of jobs in each.
-declare -A GROUP_SETS=() GROUP_WEIGHT=()
+declare -A GROUP_SETS=() GROUP_WEIGHT=() GROUP_LIMIT=()
 CHROOT_PARTS=() GUEST_PARTS=() LANES=()
 # whom tests take for the lab, where that is not to do anything
 STAND_IN=''
@@ -137,7 +137,7 @@ with_headers() {
 FULL_GUEST=40
 
 group_sets() {
-	local dir wanted key jobs weight n
+	local dir wanted key jobs weight limit n
 	while read -r dir; do
 		wanted=$(awk '/^--timeout$/ { getline; next } { print }' "$dir/options" | tr '\n' ' ')
 		[[ ! -f $dir/alone ]] || wanted+=" $dir"
@@ -152,11 +152,13 @@ group_sets() {
 		done
 		GROUP_SETS[$key]=${GROUP_SETS[$key]:-}$dir$'\n'
 		GROUP_WEIGHT[$key]=$((${GROUP_WEIGHT[$key]:-0} + weight))
+		limit=$(find "$dir" -mindepth 2 -maxdepth 2 -name timeout -exec cat {} + | sort -n | tail -n 1)
+		((${limit:-0} <= ${GROUP_LIMIT[$key]:-0})) || GROUP_LIMIT[$key]=$limit
 	done < <(cat "$OUT"/*/tmp/plan 2>/dev/null)
 }
 
-# A guest for each group, the longest first; each begins to compile when the one before is done with that, and the one before
-# that has its place: a queue of locks has no order.
+# A guest for each group, the longest first, by its jobs and by the limit of the one that may take longest. Each begins to
+# compile when the one before is done with that, and the one before that has its place: a queue of locks has no order.
 run_groups() {
 	local key n=0 sets options=() pids=() dir mark marks=('' '')
 	while read -r -u 3 _ key; do
@@ -176,7 +178,7 @@ run_groups() {
 			done
 		done
 	done 3< <(for key in "${!GROUP_SETS[@]}"; do
-		printf '%d\t%s\n' "${GROUP_WEIGHT[$key]}" "$key"
+		printf '%d\t%s\n' $((${GROUP_WEIGHT[$key]} + ${GROUP_LIMIT[$key]:-0} / 30)) "$key"
 	done | sort -rn)
 	# how each ended is in its sets; the shell may have forgotten whom it has seen end, and says so
 	((${#pids[@]} == 0)) || wait "${pids[@]}" 2>/dev/null

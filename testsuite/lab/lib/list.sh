@@ -50,7 +50,7 @@ planned_well() {
 list_tier() {
 	local part name dir guests modules
 	OUT=$TMP/list/$1
-	GROUP_SETS=() GROUP_WEIGHT=()
+	GROUP_SETS=() GROUP_WEIGHT=() GROUP_LIMIT=()
 	mkdir -p "$OUT"
 	plan
 	planned_well
