@@ -413,13 +413,13 @@ static void ppa_forgotten_fill(struct ppa_thread *t)
 static int ppa_threads_show(struct seq_file *m, void *v)
 {
 	loff_t at = *(loff_t *)v;
-	struct ppa_thread t;
+	struct ppa_thread *t = m->private;	/* too large for a stack */
 	struct ppa_rec *r;
 
 	if (at == PPA_AT_HEADER) {
 		struct ppa_header h = ppa_file_header(PPA_FILE_THREADS);
 
-		h.stride = sizeof(t);
+		h.stride = sizeof(*t);
 		h.nr_values = PPA_NR_THREAD_VALUES;
 		h.nr_buckets = PPA_NR_BUCKETS;
 		h.parts_offset = offsetof(struct ppa_thread, life);
@@ -428,18 +428,18 @@ static int ppa_threads_show(struct seq_file *m, void *v)
 		return 0;
 	}
 	if (at == PPA_AT_FORGOTTEN) {
-		ppa_forgotten_fill(&t);
-		seq_write(m, &t, sizeof(t));
+		ppa_forgotten_fill(t);
+		seq_write(m, t, sizeof(*t));
 		return 0;
 	}
 	at -= PPA_AT_FIRST;
 	r = ppa_rec_at(at < ppa.max ? at : at - ppa.max);
 	if ((READ_ONCE(r->tid) == READ_ONCE(r->tgid)) != (at < ppa.max))
 		return SEQ_SKIP;
-	if (READ_ONCE(r->task) ? !ppa_thread_fill(r, &t)
-			       : !READ_ONCE(r->ended) || !ppa_ended_fill(r, &t))
+	if (READ_ONCE(r->task) ? !ppa_thread_fill(r, t)
+			       : !READ_ONCE(r->ended) || !ppa_ended_fill(r, t))
 		return SEQ_SKIP;
-	seq_write(m, &t, sizeof(t));
+	seq_write(m, t, sizeof(*t));
 	return 0;
 }
 
@@ -517,7 +517,8 @@ PPA_OPEN(ppa_control_open, ppa_control_show, 64)
 static int ppa_threads_open(struct inode *inode, struct file *file)
 {
 	return sw_may_open(&ppa_access, file) ?:
-	       seq_open(file, &ppa_threads_seq);
+	       seq_open_private(file, &ppa_threads_seq,
+				sizeof(struct ppa_thread));
 }
 
 #define PPA_OPS(name, open, release)					\
@@ -531,7 +532,7 @@ static const struct proc_ops name = {					\
 PPA_OPS(ppa_text_ops, ppa_text_open, single_release);
 PPA_OPS(ppa_raw_ops, ppa_raw_open, single_release);
 PPA_OPS(ppa_system_ops, ppa_system_open, single_release);
-PPA_OPS(ppa_threads_ops, ppa_threads_open, seq_release);
+PPA_OPS(ppa_threads_ops, ppa_threads_open, seq_release_private);
 
 static const struct proc_ops ppa_control_ops = {
 	.proc_open = ppa_control_open,
