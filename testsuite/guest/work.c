@@ -528,12 +528,13 @@ static void tree(int processes, int threads, unsigned long n)
 	}
 }
 
-static volatile int many_go;
+/* Whoever looked now and then would keep the CPUs, by the thousands, from who makes more. */
+static pthread_mutex_t many_go = PTHREAD_MUTEX_INITIALIZER;
 
 static void *many_wait(void *arg)
 {
-	while (!many_go)
-		usleep(100000);
+	pthread_mutex_lock(&many_go);
+	pthread_mutex_unlock(&many_go);
 	return arg;
 }
 
@@ -545,10 +546,11 @@ static void many(int k)
 
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, 16384);
+	pthread_mutex_lock(&many_go);
 	for (i = 0; i < k; i++)
 		if (pthread_create(&thread[i], &attr, many_wait, NULL))
 			errx(1, "pthread_create %d", i);
-	many_go = 1;
+	pthread_mutex_unlock(&many_go);
 	for (i = 0; i < k; i++)
 		pthread_join(thread[i], NULL);
 }
