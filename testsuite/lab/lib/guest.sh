@@ -78,6 +78,11 @@ boot_guest() {
 	spawn setsid nice -n "$POOL_NICE" "${qemu[@]}" </dev/null 2>"$TMP/qemu.log"
 	QEMU=$SPAWNED
 	tally boot
+	STALLER=''
+	if [[ -n ${LAB_STALL:-} ]]; then
+		spawn bash "$LAB_DIR/lib/stall.sh" "$QEMU" </dev/null
+		STALLER=$SPAWNED
+	fi
 }
 
 tell_guest() {
@@ -97,6 +102,7 @@ declare -A JOB_SECONDS=()
 GUEST_SECONDS=0
 INTERRUPTIBLE=
 READER=
+STALLER=
 
 boot_seconds() {
 	case $KERNEL$ICOUNT in
@@ -204,6 +210,8 @@ where_cpus_are() {
 }
 
 stop_guest() {
+	# before its PID may be another process's
+	[[ -z $STALLER ]] || stop_child "$STALLER"
 	stop_child "$QEMU"
 	unset "UNREAD[$CTL]"
 	exec {CTL}>&- {CTL_IN}>&-

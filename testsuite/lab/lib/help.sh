@@ -15,7 +15,7 @@ and the Debian packages that it installs here: QEMU, mmdebstrap and the like.
 		`newest', and says whether stap builds a module for it.
 	lab demo
 		The main job, to look at.
-	lab check [--full [K/N]] [--list] [WORD...]
+	lab check [--full [K/N]] [--stall] [--busy] [--list] [WORD...]
 		The tests that each change must pass, or those of an area (unit, front,
 		guest, figures), of a file (counts, guest/ppa.exp) or with a word in their
 		names; the last line is 'N passed, N failed'. A test that fails is tried once
@@ -25,6 +25,8 @@ and the Debian packages that it installs here: QEMU, mmdebstrap and the like.
 		runs of fuzzers; what passes the second time only has failed. K/N is the
 		Kth of N parts. Without it the parts' results are added up, those of 8
 		parts; what has no result for this very tree is run first.
+		--stall lets each guest stand still for 200 ms about once a second, and --busy
+		has two loops of work beside all: nothing may fail by that.
 		--list prints each file with its tier, how many modules it builds, and its
 		guests.
 	lab check-kasan [FILE...]

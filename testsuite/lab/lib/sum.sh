@@ -77,7 +77,8 @@ tallied() {
 # sum_up: what failed, what was not tested, the last lines; true if all parts came to their ends, something passed and
 # nothing failed
 sum_up() {
-	local part dir sum passed=0 failed=0 unsupported=0 again=0 worse=0 p f u
+	local part dir sum passed=0 failed=0 unsupported=0 again=0 worse=0 p f u stalls
+	stalls=$(tallied stall)
 	for part in "${CHROOT_PARTS[@]}" "${GUEST_PARTS[@]}"; do
 		dir=$(part_dir "$part")/$(part_phase "$part")
 		sum=$(part_sum "$dir")
@@ -114,6 +115,7 @@ sum_up() {
 		passed=$((passed - again - worse))
 		failed=$((failed + again + worse))
 	fi
+	((stalls == 0)) || echo "guests stood still $stalls times, for 200 ms"
 	echo "$(tallied built) modules built, $(tallied cached) from the cache; $(tallied boot) guests booted; $again tests passed the second time"
 	SUMMED="$passed passed, $failed failed"
 	UNSUMMED=''
