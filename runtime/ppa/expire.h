@@ -26,6 +26,8 @@
 
 #define PPA_EXPIRE_NS 250000	/* how often a CPU looks, at least */
 #define PPA_EXPIRE_MIN_NS 5000
+/* after an interrupt within a charge, which must get on, however long one takes */
+#define PPA_EXPIRE_AGAIN_NS 20000
 #define PPA_EXPIRE_THREADS 64	/* of a process; one with more is left alone */
 
 static DEFINE_PER_CPU(struct hrtimer, ppa_timers);
@@ -167,8 +169,10 @@ static enum hrtimer_restart ppa_expire_tick(struct hrtimer *timer)
 	/* one that was moved from a CPU that went is not missed here */
 	if (timer != this_cpu_ptr(&ppa_timers) || !READ_ONCE(ppa.expiring))
 		return HRTIMER_NORESTART;
-	if (r && READ_ONCE(r->task) == current &&
-	    !(~READ_ONCE(r->flags) & (PPA_ON | PPA_EXPIRE)))
+	if (this_cpu_read(ppa_cpus.seq) & PPA_UNDER_WAY)
+		next = PPA_EXPIRE_AGAIN_NS;
+	else if (r && READ_ONCE(r->task) == current &&
+		 !(~READ_ONCE(r->flags) & (PPA_ON | PPA_EXPIRE)))
 		next = ppa_expire_look(current);
 	hrtimer_forward_now(timer, ns_to_ktime(next));
 	return HRTIMER_RESTART;
