@@ -564,6 +564,8 @@ static void waves(unsigned long n, unsigned long m)
 		touch(p, m);
 		munmap(p, m * PAGE);
 		expect(m);
+		/* whoever waits for some waves counts lines */
+		fflush(stdout);
 		usleep(50000);
 	}
 }
