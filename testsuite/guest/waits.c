@@ -221,29 +221,42 @@ static void wait_lock(void)
 	}
 }
 
+static int disk_fd;
+static void *disk_page;
+
+static void disk_once(void)
+{
+	if (read(disk_fd, disk_page, PAGE) != PAGE)
+		_exit(1);
+}
+
 static void wait_disk(void)
 {
-	int fd = open(disk, O_RDONLY | O_DIRECT), i;
-	void *buf;
-
-	if (fd < 0 || posix_memalign(&buf, PAGE, PAGE))
+	disk_fd = open(disk, O_RDONLY | O_DIRECT);
+	if (disk_fd < 0 || posix_memalign(&disk_page, PAGE, PAGE))
 		_exit(1);
-	for (i = 0; i < times; i++)
-		if (pread(fd, buf, PAGE, (off_t)i * PAGE) != PAGE)
-			_exit(1);
+	wait_often(disk_once);
+}
+
+/* Of the disk, which nobody has touched yet. */
+static volatile char *next_page;
+
+static void page_once(void)
+{
+	(void)*next_page;
+	next_page += PAGE;
 }
 
 static void wait_page(void)
 {
-	int fd = open(disk, O_RDONLY), i;
-	volatile char *map = mmap(NULL, times * PAGE, PROT_READ, MAP_SHARED,
-				  fd, 0);
+	int fd = open(disk, O_RDONLY);
+	off_t size = lseek(fd, 0, SEEK_END);
+	void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
 
-	if (fd < 0 || map == MAP_FAILED ||
-	    madvise((void *)map, times * PAGE, MADV_RANDOM))
+	if (map == MAP_FAILED || madvise(map, size, MADV_RANDOM))
 		_exit(1);
-	for (i = 0; i < times; i++)
-		(void)map[i * PAGE];
+	next_page = map;
+	wait_often(page_once);
 }
 
 static const struct {
