@@ -16,7 +16,8 @@ declare -A STAP_KERNELS=([5.1]='5.10 6.1' [5.6]='6.1 6.12 7.2')
 
 # stap_can STAP KERNEL: by whatever name; rt is the current one with PREEMPT_RT, and of the newest one nobody knows
 stap_can() {
-	local name wanted=${2/#@(rt|newest)/current}
+	local name wanted=$2
+	[[ $wanted != @(rt|newest) ]] || wanted=current
 	for name in ${STAP_KERNELS[$1]}; do
 		[[ ${KERNEL_ALIAS[$name]:-$name} != "${KERNEL_ALIAS[$wanted]:-$wanted}" ]] || return 0
 	done
