@@ -153,11 +153,11 @@ judge_klog() {
 		set=${SETS[${JOB_SET[$job]}]}
 		touch "$set/badlines"
 		[[ -s ${JOB_DIR[$job]}/klog ]] || continue
-		grep -aE "$BAD_LINES" "${JOB_DIR[$job]}/klog" |
-			grep -avE "$(cat "${JOB_DIR[$job]}/allow" 2>/dev/null || echo '^$')" | sed "s|^|${job#*.}: |" >>"$set/badlines"
+		complaints "$(cat "${JOB_DIR[$job]}/allow" 2>/dev/null)" <"${JOB_DIR[$job]}/klog" |
+			sed "s|^|${job#*.}: |" >>"$set/badlines"
 	done
 	awk '/lab: up$/ { up = 1 } /lab: begin / { job = 1 } /lab: end / { job = 0 } up && !job' "$TMP/klog.all" |
-		grep -aE "$BAD_LINES" >"$TMP/between"
+		complaints >"$TMP/between"
 	for job; do
 		set=${SETS[${JOB_SET[$job]}]}
 		if [[ ! -f $TMP/seen.${JOB_SET[$job]} ]]; then
