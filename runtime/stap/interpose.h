@@ -374,16 +374,19 @@ static unsigned int __maybe_unused sw_perf_probes(void)
 									\
 	SW_PROVE(perf_event_create_kernel_counter);			\
 	SW_TELL_PERF_PROBES();						\
-	SW_POINT_TO_PARTS();						\
-	sw_profile.busy_offset = offsetof(struct context, busy);	\
-	sw_trace.chan = &_stp_relay_data.rchan;				\
-	sw_trace.overwrite = &_stp_relay_data.overwrite_flag;		\
+	/* the first of all: no sample or work reads these yet */	\
+	if (!READ_ONCE(sw_state)) {					\
+		SW_POINT_TO_PARTS();					\
+		sw_profile.busy_offset = offsetof(struct context, busy); \
+		sw_trace.chan = &_stp_relay_data.rchan;			\
+		sw_trace.overwrite = &_stp_relay_data.overwrite_flag;	\
+		sw_state_running = STAP_SESSION_RUNNING;		\
+	}								\
 	e_ = sw_perf_create(attr, cpu, task, handler, data,		\
 			    ARRAY_SIZE(stap_perf_probes) +		\
 			    SW_HAS_SETS * SW_MAX_SLOTS,			\
 			    SW_COUNT_ANCHORS(stap_perf_probes),		\
 			    SW_USES_OF_THREADS, SW_USES_OF_SAMPLES);	\
-	sw_state_running = STAP_SESSION_RUNNING;			\
 	/* with sw_is_running(), which finds sw_state_running then, too */ \
 	smp_store_release(&sw_state, session_state());			\
 	if (sw_session.failed)						\
