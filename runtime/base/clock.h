@@ -22,7 +22,8 @@
 #include <asm/arch_timer.h>
 #endif
 
-/* For how long the machine has slept; changed by base/suspend.h. */
+/* For how long the machine has slept; changed by base/suspend.h while any context
+ * may read it. */
 static u64 sw_tsc_slept;
 
 /**
@@ -34,11 +35,11 @@ static u64 sw_tsc_slept;
 static __always_inline u64 sw_tsc(void)
 {
 #if defined(CONFIG_X86)
-	return rdtsc_ordered() - sw_tsc_slept;
+	return rdtsc_ordered() - READ_ONCE(sw_tsc_slept);
 #elif defined(CONFIG_ARM64)
-	return __arch_counter_get_cntvct() - sw_tsc_slept;
+	return __arch_counter_get_cntvct() - READ_ONCE(sw_tsc_slept);
 #else
-	return get_cycles() - sw_tsc_slept;
+	return get_cycles() - READ_ONCE(sw_tsc_slept);
 #endif
 }
 

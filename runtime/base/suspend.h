@@ -37,7 +37,8 @@ static void sw_on_suspend_resume(void *data, const char *action, int val,
 		sw_suspend.fell_asleep = sw_tsc();
 	} else if (start && !strcmp(action, "syscore_resume") &&
 		   sw_suspend.fell_asleep) {
-		sw_tsc_slept += sw_tsc() - sw_suspend.fell_asleep;
+		WRITE_ONCE(sw_tsc_slept, sw_tsc_slept + sw_tsc() -
+			   sw_suspend.fell_asleep);
 		sw_suspend.fell_asleep = 0;
 	}
 }

@@ -187,17 +187,19 @@ static void ppa_on_counted_exit(void *data, struct pt_regs *regs, long ret)
 static void ppa_enter(unsigned int state, unsigned int count)
 {
 	struct ppa_cpu *c = this_cpu_ptr(&ppa_cpus);
-	u32 depth = c->depth;
+	/* what interrupts this puts the depth back, and so it does the state,
+	 * unless it is ppa_sync(): the state is read anew below */
+	u32 depth = READ_ONCE(c->depth);
 
 	ppa_begin();
-	ppa_charge(c->state);
+	ppa_charge(READ_ONCE(c->state));
 	/* in this order: what comes in between uses the place above */
 	WRITE_ONCE(c->depth, depth + 1);
 	barrier();
-	c->stack[depth % PPA_DEPTH] = c->state;
+	c->stack[depth % PPA_DEPTH] = READ_ONCE(c->state);
 	barrier();
 	WRITE_ONCE(c->state, state);
-	c->interrupted = true;
+	WRITE_ONCE(c->interrupted, true);
 	ppa_add(count, 1);
 	ppa_done();
 }
@@ -205,13 +207,13 @@ static void ppa_enter(unsigned int state, unsigned int count)
 static void ppa_leave(void)
 {
 	struct ppa_cpu *c = this_cpu_ptr(&ppa_cpus);
-	u32 depth = c->depth - 1;
+	u32 depth = READ_ONCE(c->depth);
 
 	/* accounting began within it */
-	if (unlikely(!c->depth))
+	if (unlikely(!depth--))
 		return;
 	ppa_begin();
-	ppa_charge(c->state);
+	ppa_charge(READ_ONCE(c->state));
 	WRITE_ONCE(c->state, c->stack[depth % PPA_DEPTH]);
 	barrier();
 	WRITE_ONCE(c->depth, depth);

@@ -180,11 +180,13 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 	struct ppa_rec *out = c->rec, *in = NULL;
 	struct ppa_slice slice;
 	enum ppa_value why;
+	/* its other flags may be half changed: it was interrupted in that */
+	const bool idle = data_race(is_idle_task(next));
 	bool on, has_slices;
 	u64 now, ready = 0;
 	u8 wait;
 
-	if (!is_idle_task(next))
+	if (!idle)
 		in = ppa_find(next);
 	ppa_begin();
 	now = ppa_charge(c->state);
@@ -237,10 +239,10 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 	WRITE_ONCE(c->task, next);
 	WRITE_ONCE(c->woken, false);
 	on = in ? ppa_has(in, PPA_ON)
-		: !is_idle_task(next) && data_race(ppa.flags & PPA_ON);
+		: !idle && data_race(ppa.flags & PPA_ON);
 	/* with smp_load_acquire() in ppa_woken() */
 	smp_store_release(&c->on, on);
-	if (is_idle_task(next)) {
+	if (idle) {
 		WRITE_ONCE(c->state, PPA_V_IDLE);
 	} else if (!c->on) {
 		WRITE_ONCE(c->state, PPA_V_UNTOLD);
