@@ -122,6 +122,7 @@ prepare_job() {
 		[[ ! -f $dir/load ]] || LOAD=$(<"$dir/load")
 		write_job "$job" "$m"
 	fi
+	cat "$dir"/{guest.sh,load} 2>/dev/null | awk -f "$LAB_DIR/lib/commands.awk" >"$job/commands"
 	for file in "$dir"/put/*; do
 		[[ ! -e $file ]] || put_file "$file" "$TMP/tree" "$job/work"
 	done
