@@ -8,8 +8,9 @@ BAD_LINES='BUG:($| ([^K]|K[^C]))|KCSAN: .*\[|WARNING:|\bOops\b|general protectio
 BAD_LINES+='|rcu: INFO|INFO: rcu|INFO: task .* blocked for more than|self-detected stall|soft lockup|hard LOCKUP'
 BAD_LINES+='|INFO: possible|INFO: suspicious|suspicious RCU usage|DEBUG_LOCKS_WARN_ON|INFO: trying to register non-static key'
 BAD_LINES+='|ODEBUG|UBSAN:|KASAN:|kmemleak: [0-9]+ new|corruption|refcount_t:|Slab .*: |workqueue lockup|deprecated workqueue|lab: lockdep'
-# SystemTap's own: stapio asks without a lock how much there is to read.
-NOT_OURS='KCSAN: data-race in _stp_data_write_reserve \[.*\] / relay_file_read$'
+# Not ours are SystemTap's transport and the kernel's relay, of which stapio reads without a lock.
+RELAY='(_stp_data_write_reserve|__stp_relay_[a-z_]*|relay_[a-z_]*)( \[[^]]*\])?'
+NOT_OURS="KCSAN: data-race in $RELAY / $RELAY\$"
 
 # QEMU before 8.0 leaves flags behind cmpxchg16b that are none, and an interrupt that comes there ends in a fault.
 X86_CPU=max,la57=off,cx16=off
