@@ -177,7 +177,9 @@ static bool sw_trace_has_room(void)
 		return false;
 	if (*sw_trace.overwrite)
 		return true;
-	taken = buf->subbufs_produced - READ_ONCE(buf->subbufs_consumed);
+	/* relay counts by plain writes, that of what stapio has read on any CPU */
+	taken = data_race(buf->subbufs_produced -
+			  READ_ONCE(buf->subbufs_consumed));
 	room = taken < chan->n_subbufs ? chan->n_subbufs - taken : 0;
 	return room * chan->subbuf_size >= SW_TRACE_ROOM;
 }
