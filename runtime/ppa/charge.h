@@ -187,16 +187,17 @@ static void ppa_on_counted_exit(void *data, struct pt_regs *regs, long ret)
 static void ppa_enter(unsigned int state, unsigned int count)
 {
 	struct ppa_cpu *c = this_cpu_ptr(&ppa_cpus);
-	/* what interrupts this puts the depth back, and so it does the state,
-	 * unless it is ppa_sync(): the state is read anew below */
-	u32 depth = READ_ONCE(c->depth);
+	/* what interrupts this puts the depth back, and the state from
+	 * ppa_begin() on: no ppa_sync() comes then */
+	u32 depth = READ_ONCE(c->depth), was;
 
 	ppa_begin();
-	ppa_charge(READ_ONCE(c->state));
+	was = READ_ONCE(c->state);
+	ppa_charge(was);
 	/* in this order: what comes in between uses the place above */
 	WRITE_ONCE(c->depth, depth + 1);
 	barrier();
-	c->stack[depth % PPA_DEPTH] = READ_ONCE(c->state);
+	c->stack[depth % PPA_DEPTH] = was;
 	barrier();
 	WRITE_ONCE(c->state, state);
 	WRITE_ONCE(c->interrupted, true);

@@ -3,7 +3,7 @@
  * Control: for whom is what accounted for, and the tracepoints that this takes.
  *
  *   ppa_sync()		on its CPU, by an interrupt from another one or alone
- *   ppa_hooks_set(), ppa_control()	sleepable, under ppa.lock
+ *   ppa_hooks_set(), ppa_control(), ppa_sync_all()	sleepable, under ppa.lock
  */
 #ifndef STAPWATCH_PPA_CONTROL_H
 #define STAPWATCH_PPA_CONTROL_H
@@ -12,6 +12,7 @@
 #include "base/kernel.h"
 #include "ppa/expire.h"
 #include "ppa/sched.h"
+#include <linux/delay.h>
 #include <trace/events/irq.h>
 #include <trace/events/sched.h>
 #include <trace/events/signal.h>
@@ -160,6 +161,9 @@ static void ppa_sync(void *first)
 	u32 state;
 
 	local_irq_save(irq);
+	/* what it came within would go on with what it has read */
+	if (this_cpu_read(ppa_cpus.seq) & PPA_UNDER_WAY)
+		goto out;
 	ppa_begin();
 	ppa_charge(c->state);
 	if (first) {
@@ -202,7 +206,34 @@ static void ppa_sync(void *first)
 	ppa_done();
 	if (has_slices)
 		ppa_slice_put(&slice, c->last, current->pid);
+	WRITE_ONCE(c->unsynced, false);
+out:
 	local_irq_restore(irq);
+}
+
+static bool ppa_is_unsynced(int cpu, void *first)
+{
+	return READ_ONCE(per_cpu(ppa_cpus.unsynced, cpu));
+}
+
+/* The same on each CPU that is online.  One on which it came within a change, of some
+ * instructions, is asked again. */
+static void ppa_sync_all(void *first)
+{
+	bool again;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu(ppa_cpus.unsynced, cpu), true);
+	do {
+		on_each_cpu_cond(ppa_is_unsynced, ppa_sync, first, true);
+		again = false;
+		for_each_online_cpu(cpu)
+			again |= ppa_is_unsynced(cpu, first);
+		/* who changes may be a thread that waits for this one's CPU */
+		if (again)
+			usleep_range(20, 100);
+	} while (again);
 }
 
 /* Has any thread, or will a new one have, this flag? */
@@ -285,7 +316,7 @@ static int ppa_control(pid_t tid, u8 flags, u32 scale)
 	rc = rc ?: ppa_hooks_set(ppa_any(PPA_ON));
 	if (rc)
 		return rc;
-	on_each_cpu(ppa_sync, NULL, 1);
+	ppa_sync_all(NULL);
 	ppa_expire_set();
 	return 0;
 }

@@ -195,7 +195,7 @@ static int ppa_begin_all(int max, unsigned int locks, struct sw_access access)
 	if (rc)
 		return rc;
 	ppa_take_in_all();
-	on_each_cpu(ppa_sync, &ppa, 1);
+	ppa_sync_all(&ppa);
 	ppa_expire_set();
 	return ppa_files_start(access);
 }

@@ -185,6 +185,7 @@ struct ppa_cpu {
 	bool on;		/* REC is accounted for */
 	bool interrupted;	/* since its thread came in */
 	bool ipi_is_irq;	/* the IPI that is handled */
+	bool unsynced;		/* ppa_sync_all() still asks for it */
 	bool woken;		/* what made it reschedule was a wake-up */
 	bool runnable;		/* at the scheduler's entry */
 	/* of the last switch, for the probes that stand behind it */

@@ -259,7 +259,7 @@ static bool ppa_timeline_put_cpus(void)
 /* What runs is charged, and told of. */
 static void ppa_timeline_sync(void)
 {
-	on_each_cpu(ppa_sync, NULL, 1);
+	ppa_sync_all(NULL);
 }
 
 /* Who writes has interrupts off: when this returns none does any more. */
