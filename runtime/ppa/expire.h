@@ -57,10 +57,10 @@ ppa_group_times(struct task_struct *task, struct ppa_rec *lead,
 		r = ppa_find(t);
 		if (!r)
 			return false;
-		if (!ppa_read_thread(r, r->tid, &v, PPA_V_USER, NULL))
+		if (ppa_read_thread(r, r->tid, &v, PPA_V_USER, NULL))
 			return false;
 		user += v;
-		if (!ppa_read_thread(r, r->tid, &v, PPA_V_SYSTEM, NULL))
+		if (ppa_read_thread(r, r->tid, &v, PPA_V_SYSTEM, NULL))
 			return false;
 		system += v;
 	}

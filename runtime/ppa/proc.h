@@ -52,12 +52,12 @@ static struct ppa_reading *ppa_reading_new(void)
 			GFP_KERNEL);
 }
 
-/* Return: ERR_PTR() if it is gone. */
+/* Return: ERR_PTR() of -ESRCH if it is gone, of -EAGAIN if there is no value now. */
 static struct ppa_reading *ppa_file_read(pid_t tid)
 {
 	struct ppa_reading *got = ppa_reading_new();
 	struct ppa_rec *r;
-	bool ok;
+	int err;
 
 	if (!got)
 		return ERR_PTR(-ENOMEM);
@@ -68,11 +68,11 @@ static struct ppa_reading *ppa_file_read(pid_t tid)
 	}
 	ppa_settle();
 	preempt_disable();
-	ok = ppa_read_thread(r, tid, got->sums, -1, &got->aside);
+	err = ppa_read_thread(r, tid, got->sums, -1, &got->aside);
 	preempt_enable();
-	if (!ok) {
+	if (err) {
 		kvfree(got);
-		return ERR_PTR(READ_ONCE(r->tid) == tid ? -EAGAIN : -ESRCH);
+		return ERR_PTR(err);
 	}
 	return got;
 }

@@ -210,11 +210,12 @@ static void ppa_read_aside(const struct ppa_rec *r, struct ppa_aside *to)
 		to->latency[i] = READ_ONCE(r->latency[i]);
 }
 
-/* What a look at a thread's record comes to. */
+/* What a look at a thread's record comes to; the first two end the tries. */
 enum ppa_look {
-	PPA_LOOK_NONE,		/* it is no longer TID's, or there is no value now */
+	PPA_LOOK_GONE,		/* it is no longer TID's, which may have ended */
+	PPA_LOOK_NONE,		/* there is no value now */
 	PPA_LOOK_AGAIN,
-	PPA_LOOK_TAKE,		/* what is read is good if SEQ is the same afterwards */
+	PPA_LOOK_TAKE,		/* good if SEQ is the same afterwards */
 };
 
 /*
@@ -235,7 +236,7 @@ static enum ppa_look ppa_look_at(const struct ppa_rec *r, pid_t tid, int which,
 		return PPA_LOOK_AGAIN;
 	}
 	if (!READ_ONCE(r->task) || READ_ONCE(r->tid) != tid)
-		return PPA_LOOK_NONE;
+		return PPA_LOOK_GONE;
 	if (*cpu >= 0 && !ppa_read_cpu(*cpu, view, which))
 		return PPA_LOOK_NONE;
 	return *cpu >= 0 && view->rec != r ? PPA_LOOK_AGAIN : PPA_LOOK_TAKE;
@@ -246,9 +247,9 @@ static enum ppa_look ppa_look_at(const struct ppa_rec *r, pid_t tid, int which,
  * if WHICH names one; and what stands beside them, if ASIDE is not NULL.  Records
  * are used again: nothing of a record is this thread's that was not read in here.
  * Context: any.
- * Return: whether there is a value now.
+ * Return: 0; -ESRCH: it is TID's no longer; -EAGAIN: there is no value now.
  */
-static bool
+static int
 ppa_read_thread(struct ppa_rec *r, pid_t tid, u64 *to, int which,
 		struct ppa_aside *aside)
 {
@@ -261,8 +262,10 @@ ppa_read_thread(struct ppa_rec *r, pid_t tid, u64 *to, int which,
 
 	for (tries = 0; tries < PPA_TRIES; tries++) {
 		look = ppa_look_at(r, tid, which, &seq, &cpu, &view);
+		if (look == PPA_LOOK_GONE)
+			return -ESRCH;
 		if (look == PPA_LOOK_NONE)
-			return false;
+			break;
 		if (look == PPA_LOOK_AGAIN)
 			continue;
 		if (which >= 0) {
@@ -288,9 +291,9 @@ ppa_read_thread(struct ppa_rec *r, pid_t tid, u64 *to, int which,
 		/* with ppa_rec_change()'s smp_wmb() */
 		smp_rmb();
 		if (READ_ONCE(r->seq) == seq)
-			return true;
+			return 0;
 	}
-	return false;
+	return -EAGAIN;
 }
 
 /*
@@ -330,14 +333,16 @@ static s64 ppa_thread_value(s64 tid, unsigned int which)
 	struct ppa_rec *r;
 	s64 v = -1;
 	u64 sum;
+	int err;
 
 	if (!ppa.started || tid <= 0 || tid > INT_MAX)
 		return -1;
 	preempt_disable_notrace();
 	r = ppa_find_tid(tid);
-	if (r && ppa_read_thread(r, tid, &sum, which, NULL))
+	err = r ? ppa_read_thread(r, tid, &sum, which, NULL) : -ESRCH;
+	if (!err)
 		v = sum;
-	else if (r)
+	else if (err == -EAGAIN)
 		atomic_long_inc(&ppa.unread);
 	preempt_enable_notrace();
 	return v;

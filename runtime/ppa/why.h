@@ -69,7 +69,7 @@ static s64 ppa_rec_part(const struct ppa_rec *r, const struct ppa_since *since,
  */
 static s64 ppa_thread_part(s64 tid, unsigned int part, enum ppa_ask ask)
 {
-	enum ppa_look look = PPA_LOOK_NONE;
+	enum ppa_look look = PPA_LOOK_GONE;
 	struct ppa_since since;
 	struct ppa_view view;
 	struct ppa_rec *r;
@@ -87,7 +87,7 @@ static s64 ppa_thread_part(s64 tid, unsigned int part, enum ppa_ask ask)
 	r = ppa_find_tid(tid);
 	for (tries = 0; r && tries < PPA_TRIES; tries++) {
 		look = ppa_look_at(r, tid, PPA_V_OFFLINE, &seq, &cpu, &view);
-		if (look == PPA_LOOK_NONE)
+		if (look < PPA_LOOK_AGAIN)
 			break;
 		if (look == PPA_LOOK_AGAIN)
 			continue;
@@ -100,7 +100,7 @@ static s64 ppa_thread_part(s64 tid, unsigned int part, enum ppa_ask ask)
 			goto out;
 	}
 	v = -1;
-	if (r)
+	if (look != PPA_LOOK_GONE)
 		atomic_long_inc(&ppa.unread);
 out:
 	preempt_enable_notrace();
