@@ -7,7 +7,7 @@
 BAD_LINES='BUG:($| ([^K]|K[^C]))|KCSAN: .*\[|WARNING:|\bOops\b|general protection fault|Kernel panic|Internal error|[Uu]nable to handle kernel'
 BAD_LINES+='|rcu: INFO|INFO: rcu|INFO: task .* blocked for more than|self-detected stall|soft lockup|hard LOCKUP'
 BAD_LINES+='|INFO: possible|INFO: suspicious|suspicious RCU usage|DEBUG_LOCKS_WARN_ON|INFO: trying to register non-static key'
-BAD_LINES+='|ODEBUG|UBSAN:|KASAN:|kmemleak: [0-9]+ new|corruption|refcount_t:|Slab .*: |workqueue lockup|deprecated workqueue|lab: lockdep'
+BAD_LINES+='|ODEBUG|UBSAN:|KASAN:|kmemleak: [0-9]+ new|corruption|refcount_t:|Slab .*: |workqueue lockup|deprecated workqueue|lab: lockdep|lab: job .* left'
 # Not ours are SystemTap's transport and the kernel's relay, of which stapio reads without a lock.
 RELAY='(_stp_data_write_reserve|__stp_relay_[a-z_]*|relay_[a-z_]*)( \[[^]]*\])?'
 NOT_OURS="KCSAN: data-race in $RELAY / $RELAY\$"
