@@ -396,6 +396,8 @@ static void preempt(long n)
 static pthread_barrier_t barrier;
 static int spinning;
 static int policy;
+static uint64_t were_preempted;
+#define USED_UP_ON 1
 
 /* The kernel's counts and ours, with no switch between the two. */
 static void take_unswitched(int fd, struct sample *s)
@@ -414,7 +416,7 @@ static void *use_up(void *arg)
 	struct rusage r;
 	struct look l;
 
-	pin(1);
+	pin(USED_UP_ON);
 	/* above what the kernel has of such threads */
 	if (policy == SCHED_RR)
 		priority(SCHED_RR, 98);
@@ -438,13 +440,33 @@ static void *use_up(void *arg)
 		say("involuntary", of(&l, PPA_PRMPTCTXTCNT) +
 				   of(&l, PPA_PRMPTPRICNT), NIVCSW(&l));
 		say("mostly", of(&l, PPA_PRMPTCTXTCNT), NIVCSW(&l));
+		__sync_fetch_and_add(&were_preempted, of(&l, PPA_PRMPTPRICNT));
 	}
 	say("slices", NIVCSW(&l), n);
 	return NULL;
 }
 
+static uint64_t within(uint64_t n, uint64_t least, uint64_t most)
+{
+	return n < least ? least : n > most ? most : n;
+}
+
+/* How many threads were woken, and have run, on the CPU of those two. */
+static uint64_t wakeups_there(void)
+{
+	int fd = open_below("rawsysppa", O_RDONLY);
+	struct sample s;
+
+	if (pread(fd, s.bytes, sizeof(s.bytes), 0) <= 0)
+		err(1, "rawsysppa");
+	close(fd);
+	return ((uint64_t *)(s.bytes + s.h.offset + USED_UP_ON * s.h.stride))
+		[PPA_SYS_SCHLATCNT];
+}
+
 static void slices(long n, int how)
 {
+	uint64_t woken = wakeups_there();
 	pthread_t t[2];
 	int i;
 
@@ -456,6 +478,10 @@ static void slices(long n, int how)
 			errx(1, "pthread_create");
 	for (i = 0; i < 2; i++)
 		pthread_join(t[i], NULL);
+	/* without such priorities, preempted for one that was woken */
+	if (how != SCHED_RR)
+		say("woken_for", were_preempted,
+		    within(were_preempted, 0, wakeups_there() - woken));
 }
 
 static void on_signal(int sig)
@@ -586,11 +612,6 @@ static uint64_t cpu_sum(const uint64_t *v)
 {
 	return v[PPA_USRMODE] + v[PPA_SYSMODE] + v[PPA_INTERRUPTS] +
 	       v[PPA_TOTALSOFTIRQTIME] + v[PPA_IDLE] + v[PPA_UNTOLD];
-}
-
-static uint64_t within(uint64_t n, uint64_t least, uint64_t most)
-{
-	return n < least ? least : n > most ? most : n;
 }
 
 static void cpus(long ms)
