@@ -14,6 +14,7 @@
  *	work sleep MS		sleep once, within one system call
  *	work nest D		chain D epoll instances (the kernel recurses)
  *	work calls N		N markers
+ *	work alone N		the same, before all threads without such priorities
  *	work spin N		N iterations of two instructions each, between
  *				two markers
  *	work spinners N...	one thread for each N, all at once
@@ -302,6 +303,15 @@ static void calls(long n)
 {
 	while (n--)
 		marker();
+}
+
+static void alone(long n)
+{
+	struct sched_param p = { .sched_priority = 1 };
+
+	if (sched_setscheduler(0, SCHED_FIFO, &p))
+		err(1, "sched_setscheduler");
+	calls(n);
 }
 
 /* From behind the first system call's instruction to behind the second's. */
@@ -656,6 +666,8 @@ int main(int argc, char **argv)
 		nest(a);
 	else if (!strcmp(what, "calls"))
 		calls(a);
+	else if (!strcmp(what, "alone"))
+		alone(a);
 	else if (!strcmp(what, "spin"))
 		spin(a);
 	else if (!strcmp(what, "spinners")) {
