@@ -24,7 +24,7 @@
  *				that iterate N times and more, and nothing else; says
  *				"expect TID COUNT" of these, the instructions of their
  *				whole lives, and "faults PID COUNT" of the P, by wait4()
- *	work many K		K threads that are all there at once
+ *	work many K		K threads, all there at once, at one marker
  *	work pairs N M		N times "spin M", and a pause
  *	work waves N M		N times: M fresh pages from one marker to the next,
  *				and a pause
@@ -560,6 +560,7 @@ static void many(int k)
 	for (i = 0; i < k; i++)
 		if (pthread_create(&thread[i], &attr, many_wait, NULL))
 			errx(1, "pthread_create %d", i);
+	marker();
 	pthread_mutex_unlock(&many_go);
 	for (i = 0; i < k; i++)
 		pthread_join(thread[i], NULL);
