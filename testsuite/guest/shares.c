@@ -12,7 +12,8 @@
  *			"mapped"; waits to be killed
  *
  * Prints where each function begins, for who looks at samples: "function NAME
- * ADDRESS", in the order of addresses, and "pid N".  Compile with frame pointers,
+ * ADDRESS", in the order of addresses, and "pid N" and "base ADDRESS", the
+ * program's file's.  Compile with frame pointers,
  * or for WITHOUT_FRAMES without, and without reordering.
  */
 #define _GNU_SOURCE
@@ -92,9 +93,12 @@ static void *run(void *unused)
 	return NULL;
 }
 
+extern const char __ehdr_start[];
+
 static void print_functions(void)
 {
 	printf("pid %d\n", getpid());
+	printf("base %p\n", (void *)__ehdr_start);
 	printf("function ten %p\n", (void *)ten);
 	printf("function twenty %p\n", (void *)twenty);
 	printf("function thirty %p\n", (void *)thirty);
