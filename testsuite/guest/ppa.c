@@ -1076,10 +1076,18 @@ static uint64_t sorted(const struct sample *s, size_t at)
 	return sum;
 }
 
+/* N naps that block; one that is over before it has blocked is none. */
 static void naps(long n)
 {
-	while (n--)
+	struct rusage r;
+	long all;
+
+	getrusage(RUSAGE_THREAD, &r);
+	all = r.ru_nvcsw + n;
+	do {
 		nap(1000);
+		getrusage(RUSAGE_THREAD, &r);
+	} while (r.ru_nvcsw < all);
 }
 
 static void late_off(long n)
