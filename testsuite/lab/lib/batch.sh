@@ -6,6 +6,7 @@
 SETS=()
 JOBS=()
 LEFT=()
+STALE=''
 declare -A JOB_DIR=() JOB_SET=() SET_FAULT=()
 
 # A module's name from any job's name.
@@ -170,7 +171,8 @@ judge_klog() {
 	rm -f "$TMP"/seen.*
 }
 
-# boot_jobs JOB...: one guest for all of them. Sets LEFT to those that it did not come to.
+# boot_jobs JOB...: one guest for all of them. Sets LEFT to those that it did not come to, and STALE to one that is to be
+# run again as QEMU was wrong.
 boot_jobs() {
 	local job unpacker reader monitor=''
 	rm -rf "$TMP/tree" "$TMP/results"
@@ -215,6 +217,11 @@ boot_jobs() {
 		mv "$TMP/results/$job"/* "${JOB_DIR[$job]}/" 2>/dev/null
 	done
 	split_klog "$@"
+	STALE=''
+	if [[ -n $MTTCG && -n $GUEST_FAULT ]] && ran_stale_code "$TMP/klog"; then
+		STALE=${FAULTS[-1]%% *}
+		rm -f "${JOB_DIR[$STALE]}/klog"
+	fi
 	judge_klog "$@"
 }
 
@@ -231,6 +238,11 @@ run_jobs() {
 	for ((boots = 0; ${#LEFT[@]} && boots < 5; boots++)); do
 		boot_jobs "${LEFT[@]}"
 		[[ -n $GUEST_FAULT ]] || return
+		if [[ -n $STALE ]]; then
+			LEFT=("$STALE" "${LEFT[@]}")
+			tally stale
+			continue
+		fi
 		# a guest that was not up, or had no job yet, would not be the next time
 		[[ ${FAULTS[0]} != " "* ]] || break
 		for fault in "${FAULTS[@]}"; do

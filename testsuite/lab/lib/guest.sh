@@ -30,7 +30,7 @@ boot_guest() {
 	# the kernel's text patching (jump labels, kprobes) when the breakpoint is stale.
 	# Loading and unloading any perf module under load then dies of "Oops: int3".
 	local dir accel=tcg,thread=single console ports qemu memory=1G cpu=$X86_CPU words=$KERNEL_WORDS
-	[[ -z ${STAPWATCH_MTTCG:-} || -n $ICOUNT ]] || accel=tcg,thread=multi
+	[[ -z $MTTCG || -n $ICOUNT ]] || accel=tcg,thread=multi
 	[[ -n $ICOUNT ]] || cpu+=$X86_QUICK words+=" $QUICK_WORDS"
 	dir=$(kernel_dir "$ARCH" "$KERNEL")
 	[[ $KERNEL != debug ]] || memory=2G
@@ -236,6 +236,17 @@ complaints() {
 # bad_lines KLOG: the kernel's complaints since our init was up
 bad_lines() {
 	sed 's/\r$//' "$1" | awk '/lab: up$/ { up = 1 } up' | complaints
+}
+
+# ran_stale_code KLOG: has the kernel died of a breakpoint that is not in memory? With a thread for each CPU, QEMU may lose a
+# write to code that another CPU translates at that moment, and runs for good what was there before; as the kernel patches
+# itself, by breakpoints, that is one of these. Of the code around it the kernel tells what memory has.
+ran_stale_code() {
+	local bad code
+	bad=$(bad_lines "$1" | sed -n 1p)
+	[[ $bad == *'Oops: int3'* ]] || return
+	code=$(sed -n '/Oops: int3/,$ s/.* Code: //p' "$1" | sed -n 1p)
+	[[ $code =~ \ ([0-9a-f]{2})\ \< && ${BASH_REMATCH[1]} != cc ]]
 }
 
 # The complaints with what follows them, for a person.

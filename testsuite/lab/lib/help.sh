@@ -95,14 +95,13 @@ and the Debian packages that it installs here: QEMU, mmdebstrap and the like.
 Guest options: --arch x86_64|aarch64, --kernel current|newest|lts|rt|debug|kasan|kcsan, or 5.10, 6.1, 6.12
 (lts), 7.2 (current) of Debian (x86_64 only but for current), --stap 5.6|5.1, of Debian testing or
 13, --smp N (2; 1 with --icount on aarch64), --icount (one instruction is a nanosecond of
-the guest's time), --append WORDS (for its kernel's command line). -v tells of progress where
-stderr is no terminal.
+the guest's time), --mttcg (each CPU in a thread of its own), --append WORDS (for its
+kernel's command line). -v tells of progress where stderr is no terminal.
 
 Environment:
 	STAPWATCH_LAB		the cache, ~/.cache/stapwatch-lab
 	STAPWATCH_MIRROR	a Debian mirror's URL; else the one that apt uses here
 	STAPWATCH_KVM		use KVM
-	STAPWATCH_MTTCG		let QEMU run each CPU in a thread of its own
 	KERNELS			the kernels that `lab check` uses: current, and all with
 				--full
 	LAB_NOBUILD		take the build of this tree as it is

@@ -77,8 +77,9 @@ tallied() {
 # sum_up: what failed, what was not tested, the last lines; true if all parts came to their ends, something passed and
 # nothing failed
 sum_up() {
-	local part dir sum passed=0 failed=0 unsupported=0 again=0 worse=0 p f u stalls
+	local part dir sum passed=0 failed=0 unsupported=0 again=0 worse=0 p f u stalls stale
 	stalls=$(tallied stall)
+	stale=$(tallied stale)
 	for part in "${CHROOT_PARTS[@]}" "${GUEST_PARTS[@]}"; do
 		dir=$(part_dir "$part")/$(part_phase "$part")
 		sum=$(part_sum "$dir")
@@ -115,6 +116,7 @@ sum_up() {
 		passed=$((passed - again - worse))
 		failed=$((failed + again + worse))
 	fi
+	((stale == 0)) || echo "QEMU ran code that memory did not have $stale times; these guests were booted again"
 	((stalls == 0)) || echo "guests stood still $stalls times, for 200 ms"
 	echo "$(tallied built) modules built, $(tallied cached) from the cache; $(tallied boot) guests booted; $again tests passed the second time"
 	SUMMED="$passed passed, $failed failed"
