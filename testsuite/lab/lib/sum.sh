@@ -92,8 +92,8 @@ sum_up() {
 				failed=$((failed + 1))
 			}
 			# with the reasons below them
-			awk '/^(FAIL|XPASS|UNRESOLVED|ERROR|UNSUPPORTED|UNTESTED|LEFT TO --full): / { show = 1 }
-				/^(PASS|XFAIL): |^$/ { show = 0 } show' "$dir/stapwatch.sum"
+			awk '/^(FAIL|XFAIL|XPASS|UNRESOLVED|ERROR|UNSUPPORTED|UNTESTED|LEFT TO --full): / { show = 1 }
+				/^PASS: |^$/ { show = 0 } show' "$dir/stapwatch.sum"
 		else
 			echo "FAIL: $part $sum; what it said last:"
 			tail -n 20 "$dir/out" 2>/dev/null | sed 's/^/	/'
