@@ -8,11 +8,12 @@ FULL_PARTS=8
 declare -A FILE_KERNELS=()
 
 # About how many seconds of a processor each takes: a file of the chroot's, where it is more than CHROOT_COST; a kernel that
-# is built, counted with the first file that wants it; what torture does on any kernel.
+# is built, counted with the first file that wants it; what torture does on any kernel, and one of hot's minutes.
 CHROOT_COST=20
 declare -A FILE_COST=([unit/fuzz]=600 [unit/report]=400 [unit/map]=100)
 declare -A KERNEL_COST=([debug]=1300 [kasan]=2000 [kcsan]=2000)
 TORTURE_COST=600
+HOT_COST=150
 
 # set_cost SET: the same of a set of jobs
 set_cost() {
@@ -23,6 +24,8 @@ set_cost() {
 	[[ -z ${KERNEL_COST[$kernel]:-} ]] || each=16
 	if [[ $1 == */torture-* ]]; then
 		echo $TORTURE_COST
+	elif [[ $1 == */hot-* ]]; then
+		echo $HOT_COST
 	else
 		echo $((6 * modules + each * jobs + 10))
 	fi
@@ -107,7 +110,7 @@ full_part() {
 	fi
 	{
 		printf '%s\npart %s of %s, %d min %d s\n' "$SUMMED" "$1" "$2" $((SECONDS / 60)) $((SECONDS % 60))
-		grep -E '^(FAIL|XPASS|UNRESOLVED|ERROR|UNSUPPORTED|UNTESTED|(passed|failed) the second time): ' "$OUT/said"
+		grep -E '^(FAIL|XFAIL|XPASS|UNRESOLVED|ERROR|UNSUPPORTED|UNTESTED|(passed|failed) the second time): ' "$OUT/said"
 	} >"$result/$1-of-$2"
 	return $status
 }
