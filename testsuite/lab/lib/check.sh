@@ -349,5 +349,6 @@ verb_bench() {
 
 verb_demo() {
 	(($# == 0)) || usage_error "demo takes no arguments"
-	LAB=$LAB_DIR/lab in_namespace "$LAB_DIR/demo.sh"
+	# what is fetched the first time, and how far that is, is for who waits
+	VERBOSE=1 LAB=$LAB_DIR/lab in_namespace "$LAB_DIR/demo.sh"
 }

@@ -45,11 +45,61 @@ logged() {
 	local what=$1 log
 	shift
 	mkdir -p "$CACHE/log"
-	log=$CACHE/log/${what//[^A-Za-z0-9.+-]/_}.log
+	log=$(log_of "$what")
 	if ! "$@" >"$log" 2>&1; then
 		tail -n 15 "$log" >&2
 		die "$what failed; the whole log is $log"
 	fi
+}
+
+log_of() {
+	echo "$CACHE/log/${1//[^A-Za-z0-9.+-]/_}.log"
+}
+
+# apt_logged WHAT DIR COMMAND...: the same of an apt whose downloads come to DIR; says how far these are
+apt_logged() {
+	local what=$1 dir=$2 teller='' status=0
+	shift 2
+	if is_watched; then
+		(
+			trap - EXIT
+			tell_coming "$what" "$dir"
+		) &
+		teller=$!
+	fi
+	(
+		trap - EXIT
+		logged "$what" "$@"
+	) || status=$?
+	[[ -z $teller ]] || stop_child "$teller"
+	((status == 0)) || exit "$status"
+}
+
+# seconds between two such lines
+TELL_EVERY=5
+
+tell_coming() {
+	local what=$1 dir=$2 log all have before=0
+	log=$(log_of "$what")
+	while nap "$TELL_EVERY"; do
+		unless_orphaned
+		all=$(megabytes_in "$log")
+		have=$(du -sb "$dir" 2>/dev/null | awk '{ print int($1 / 1000000) }')
+		[[ ${have:-0} -le $before || $all == 0 ]] || note "$what: $have of $all MB"
+		before=${have:-$before}
+	done
+}
+
+# megabytes_in LOG: what apt said that it needs; where it only downloads, what it has begun to get
+megabytes_in() {
+	cat "$1" 2>/dev/null | awk '
+	function megabytes(number, unit) {
+		gsub(",", "", number)
+		return number * (unit == "GB" ? 1000 : unit == "MB" ? 1 : unit == "kB" ? 0.001 : 0)
+	}
+	/^Need to get/ { sub(/\/.*/, "", $5); need += megabytes($4, $5) }
+	/^Get:/ { sub(/.*\[/, ""); sub(/\]/, ""); get += megabytes($1, $2) }
+	END { printf "%d\n", (need ? need : get) + 0.5 }'
 }
 
 mirror() {
@@ -73,7 +123,7 @@ install_host_packages() {
 	((${#missing[@]})) || return 0
 	note "installing on this machine: ${missing[*]}"
 	logged "apt-get update" apt-get update
-	logged "apt-get install" apt-get install -y --no-install-recommends "${missing[@]}"
+	apt_logged "apt-get install" /var/cache/apt/archives apt-get install -y --no-install-recommends "${missing[@]}"
 	printf '%s\n' "${missing[@]}" >>"$CACHE/host-packages"
 }
 
@@ -98,7 +148,7 @@ make_chroot() {
 	mapfile -t lines < <(apt-config dump | grep -i '^Acquire::.*proxy')
 	note "making a chroot of $SUITE from $mirror (about a minute)"
 	# a mirror may lag behind its Release file's expiry; packages must start no service (mmdebstrap sees to that)
-	logged mmdebstrap in_namespace mmdebstrap --mode=root --variant=minbase --architectures=amd64,arm64 \
+	apt_logged mmdebstrap "$CHROOT.new/var/cache/apt/archives" in_namespace mmdebstrap --verbose --mode=root --variant=minbase --architectures=amd64,arm64 \
 		--include="$packages" --keyring=/usr/share/keyrings/debian-archive-keyring.gpg --skip=cleanup/apt/lists \
 		--aptopt='Acquire::Check-Valid-Until "false"' --aptopt='Acquire::Retries "2"' \
 		--aptopt='APT::Sandbox::User "root"' --aptopt='APT::Install-Recommends "false"' "${lines[@]/#/--aptopt=}" \
@@ -138,7 +188,7 @@ update_apt() {
 	logged "chroot apt-get update" chroot_apt update --error-on=any
 	# a new kernel may need a new stap
 	lock chroot
-	logged "chroot apt-get upgrade" chroot_apt dist-upgrade
+	apt_logged "chroot apt-get upgrade" "$CHROOT/var/cache/apt/archives" chroot_apt dist-upgrade
 	unlock chroot
 	touch "$CACHE/apt-updated"
 }
@@ -165,7 +215,7 @@ install_list() {
 	lock chroot
 	logged "dpkg --configure" in_chroot -C / dpkg --configure -a
 	# shellcheck disable=SC2046 # words
-	logged "chroot install $1" chroot_apt install $(list_of "$1")
+	apt_logged "chroot install $1" "$CHROOT/var/cache/apt/archives" chroot_apt install $(list_of "$1")
 	chroot_apt clean
 	unlock chroot
 	set_stamp "chroot-$1" "$key"
@@ -177,7 +227,7 @@ download() {
 	# others may be downloading beside us
 	DEBS=$(mktemp -d "$TMP/debs.XXXXXX")
 	# not by the _apt user, which may not enter a cache under a private home
-	logged "download ${1%%[:=]*}" in_chroot -C "$DEBS" apt-get -q -o Acquire::Check-Valid-Until=false \
+	apt_logged "download ${1%%[:=]*}" "$DEBS" in_chroot -C "$DEBS" apt-get -q -o Acquire::Check-Valid-Until=false \
 		-o Acquire::Retries=2 -o APT::Sandbox::User=root download "$@"
 }
 

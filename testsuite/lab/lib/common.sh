@@ -4,8 +4,12 @@
 VERBOSE=${VERBOSE:-}
 
 # Progress is for people: shown on a terminal, or when asked for.
+is_watched() {
+	[[ -n $VERBOSE || -t 2 ]]
+}
+
 note() {
-	if [[ -n $VERBOSE || -t 2 ]]; then
+	if is_watched; then
 		printf 'lab: [%3ds] %s\n' "$SECONDS" "$*" >&2
 	fi
 }

@@ -186,7 +186,7 @@ install_headers() {
 		xargs -n1 | grep -E "^($4)\$" | xargs)
 	lock chroot
 	# shellcheck disable=SC2086 # words
-	logged "headers' dependencies" chroot_apt install $deps
+	apt_logged "headers' dependencies" "$CHROOT/var/cache/apt/archives" chroot_apt install $deps
 	chroot_apt clean
 	unlock chroot
 	download "linux-headers-$release$suffix=$version"
