@@ -134,22 +134,20 @@ chroot_apt() {
 		-o APT::Sandbox::User=root "$@"
 }
 
-# make_chroot LIST...: with the packages of these lists, all in one go
+# make_chroot: a minimal one. What is installed in it later can be beside what is downloaded and unpacked by its apt.
 make_chroot() {
-	local mirror list lines=() packages=ca-certificates
+	local mirror lines=()
 	! is_fresh chroot-base "$SUITE" || return 0
 	mirror=$(mirror) || exit
 	need_space 12 "the lab"
 	drop_stamp chroot-base
-	rm -rf "$CHROOT" "$CHROOT.new" "$CACHE"/stamps/chroot-* "$CACHE"/stamps/headers-* "$CACHE/apt-updated"
-	for list; do
-		packages+=,$(list_of "$list" | xargs | tr ' ' ,)
-	done
+	rm -rf "$CHROOT" "$CHROOT.new" "$CACHE"/stamps/{chroot,headers,bare-headers,vmlinux,debuginfo,kernel,source}-* \
+		"$CACHE"/kernels/headers-* "$CACHE/apt-updated"
 	mapfile -t lines < <(apt-config dump | grep -i '^Acquire::.*proxy')
-	note "making a chroot of $SUITE from $mirror (about a minute)"
+	note "making a chroot of $SUITE from $mirror"
 	# a mirror may lag behind its Release file's expiry; packages must start no service (mmdebstrap sees to that)
 	apt_logged mmdebstrap "$CHROOT.new/var/cache/apt/archives" in_namespace mmdebstrap --verbose --mode=root --variant=minbase --architectures=amd64,arm64 \
-		--include="$packages" --keyring=/usr/share/keyrings/debian-archive-keyring.gpg --skip=cleanup/apt/lists \
+		--include=ca-certificates --keyring=/usr/share/keyrings/debian-archive-keyring.gpg --skip=cleanup/apt/lists \
 		--aptopt='Acquire::Check-Valid-Until "false"' --aptopt='Acquire::Retries "2"' \
 		--aptopt='APT::Sandbox::User "root"' --aptopt='APT::Install-Recommends "false"' "${lines[@]/#/--aptopt=}" \
 		--dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' \
@@ -162,9 +160,6 @@ make_chroot() {
 	ln -sf /bin/true "$CHROOT.new/usr/local/sbin/update-initramfs"
 	mv "$CHROOT.new" "$CHROOT"
 	touch "$CACHE/apt-updated"
-	for list; do
-		set_stamp "chroot-$list" "$(hash_of "$LAB_DIR/packages/$list")"
-	done
 	set_stamp chroot-base "$SUITE"
 }
 

@@ -234,28 +234,50 @@ setup_all_headers() {
 	unlock setup
 }
 
-# link_debuginfo RELEASE VERSION: that of another stap's chroot, if one has it
-link_debuginfo() {
-	local lab file vmlinux=usr/lib/debug/lib/modules/$1/vmlinux
+# with_debuginfo RELEASE VERSION: the lab of another stap that has it, if one has
+with_debuginfo() {
+	local lab
 	for lab in "$SHOWN" "$SHOWN"/stap-*; do
 		[[ $lab != "$CACHE" && $(cat "$lab/stamps/debuginfo-$1" 2>/dev/null) == "$2" ]] || continue
-		mkdir -p "$CHROOT/${vmlinux%/*}"
-		for file in "$vmlinux" "boot/System.map-$1"; do
-			ln -f "$lab/chroot/$file" "$CHROOT/$file" || return
-		done
-		return 0
+		echo "$lab"
+		return
 	done
 	return 1
 }
 
+# link_debuginfo RELEASE VERSION: that of another stap's chroot, if one has it
+link_debuginfo() {
+	local lab file vmlinux=usr/lib/debug/lib/modules/$1/vmlinux
+	lab=$(with_debuginfo "$1" "$2") || return
+	mkdir -p "$CHROOT/${vmlinux%/*}"
+	for file in "$vmlinux" "boot/System.map-$1"; do
+		ln -f "$lab/chroot/$file" "$CHROOT/$file" || return
+	done
+}
+
 # dbg packages are a gigabyte: only vmlinux and System.map of them stay.
 setup_debuginfo() {
-	local release=$1 version=$2 suffix=$3 package=linux-image-$1-dbg$3
-	local vmlinux=$CHROOT/usr/lib/debug/lib/modules/$1/vmlinux nm=nm
+	local release=$1 version=$2 suffix=$3 nm=nm
+	local vmlinux=/usr/lib/debug/lib/modules/$1/vmlinux
 	[[ $suffix != :arm64 ]] || nm=aarch64-linux-gnu-nm
 	! is_fresh "debuginfo-$release" "$version" || return 0
 	if link_debuginfo "$release" "$version"; then
 		set_stamp "debuginfo-$release" "$version"
+		return
+	fi
+	setup_vmlinux "$@"
+	# the packages' own System.map is a stub
+	in_chroot -C / "$nm" -n "$vmlinux" >"$CHROOT/boot/System.map-$release" || die "nm failed on vmlinux of $release"
+	set_stamp "debuginfo-$release" "$version"
+}
+
+# setup_vmlinux RELEASE VERSION SUFFIX: one at a time, as it may have been begun early
+setup_vmlinux() {
+	local release=$1 version=$2 suffix=$3 package=linux-image-$1-dbg$3
+	local vmlinux=$CHROOT/usr/lib/debug/lib/modules/$1/vmlinux unpacked=$TMP/dbg-$1
+	lock "vmlinux-$release"
+	if is_fresh "vmlinux-$release" "$version"; then
+		unlock "vmlinux-$release"
 		return
 	fi
 	need_space 4 "debug information of $release"
@@ -263,17 +285,33 @@ setup_debuginfo() {
 	download "$package=$version"
 	note "unpacking it (about 35 s)"
 	# where it stands has changed over time; the other name is then a link
-	logged "unpacking debug information" unpack "$DEBS"/*.deb "$TMP/dbg" './usr/lib/debug/*vmlinux*'
+	logged "unpacking debug information of $release" unpack "$DEBS"/*.deb "$unpacked" './usr/lib/debug/*vmlinux*'
 	rm -rf "$DEBS"
 	mkdir -p "${vmlinux%/*}"
-	rm -f "$vmlinux" "$CHROOT/boot/System.map-$release"
-	find "$TMP/dbg" -name 'vmlinux*' -type f -exec mv {} "$vmlinux" \;
-	rm -rf "$TMP/dbg"
+	rm -f "$vmlinux"
+	find "$unpacked" -name 'vmlinux*' -type f -exec mv {} "$vmlinux" \;
+	rm -rf "$unpacked"
 	[[ -s $vmlinux ]] || die "$package has no vmlinux"
-	# the packages' own System.map is a stub
-	in_chroot -C / "$nm" -n "${vmlinux#"$CHROOT"}" >"$CHROOT/boot/System.map-$release" || die "nm failed on vmlinux of $release"
-	set_stamp "debuginfo-$release" "$version"
+	set_stamp "vmlinux-$release" "$version"
+	unlock "vmlinux-$release"
 }
+
+# early_vmlinux ARCH KERNEL: what takes longest of a kernel that Debian has, while packages are installed; setup_debuginfo
+# does what is not done here, and says what fails
+early_vmlinux() (
+	local release version suffix=''
+	case $2 in
+	debug | kasan | kcsan) return ;;
+	esac
+	! kernel_fresh "$1" "$2" || return 0
+	# package lists are not read anew beside who installs
+	grep -q " ${KERNEL_SUITE[$2]} main$" "$CHROOT/etc/apt/sources.list" || return 0
+	[[ $1 != aarch64 ]] || suffix=:arm64
+	read -r release version < <(suite_kernel "$1" "$2")
+	[[ -n $version ]] && is_known "$release" || return 0
+	is_fresh "debuginfo-$release" "$version" || with_debuginfo "$release" "$version" >/dev/null ||
+		(setup_vmlinux "$release" "$version" "$suffix") || :
+)
 
 # stap_builds ARCH RELEASE: does stap build a module for it at all?
 stap_builds() {
@@ -373,7 +411,7 @@ drop_old_kernels() {
 		release=${release#headers-}
 		if ! grep -qs "^$release " "$CACHE"/kernels/*/version; then
 			note "dropping kernel $release"
-			rm -rf "$stamp" "$CACHE/stamps/bare-headers-$release" "$CACHE/stamps/debuginfo-$release" "$CHROOT/usr/lib/debug/lib/modules/$release" \
+			rm -rf "$stamp" "$CACHE/stamps/bare-headers-$release" "$CACHE/stamps/"{vmlinux,debuginfo}-"$release" "$CHROOT/usr/lib/debug/lib/modules/$release" \
 				"$CHROOT/lib/modules/$release" "$CHROOT/usr/src/linux-headers-$release" \
 				"$CHROOT/boot/System.map-$release"
 		fi
