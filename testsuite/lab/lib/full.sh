@@ -63,12 +63,12 @@ full_units() {
 
 # choose_part K N: only what is the Kth part's, in CHROOT_PARTS, GUEST_PARTS, FILE_KERNELS and KERNELS
 choose_part() {
-	local part kernel cost sum=0 all=0 units=() unit
-	mapfile -t units < <(
+	local part kernel cost sum=0 all=0 units=() unit text
+	text=$(
 		list_begin
 		full_units
-	)
-	wait $! || exit
+	) || exit
+	mapfile -t units < <(printf '%s' "$text")
 	CHROOT_PARTS=() GUEST_PARTS=() KERNELS=''
 	for unit in "${units[@]}"; do
 		all=$((all + ${unit##* }))
