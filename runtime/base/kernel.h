@@ -9,7 +9,7 @@
  *   sw_task_state(), sw_data_flags(), sw_data_weight()	any context
  *   sw_page_cache_copy()	any but NMI
  *   sw_pde_data(), sw_vm_flags_mod()	processes, within a file's functions
- *   sw_csd_init(), sw_hrtimer_setup()	any, of what is not in use
+ *   sw_hrtimer_setup()	any, of what is not in use
  *   sw_uprobe_*()		sleepable
  */
 #ifndef STAPWATCH_BASE_KERNEL_H
@@ -25,7 +25,6 @@
 #include <linux/preempt.h>
 #include <linux/proc_fs.h>
 #include <linux/sched.h>
-#include <linux/smp.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
 #include <linux/uprobes.h>
@@ -263,7 +262,7 @@ static inline void sw_uprobe_sync(void)
 }
 #endif
 
-/* ---- other CPUs and timers */
+/* ---- interrupts and timers */
 
 /* Since 5.11, when its flags moved, too. */
 #ifndef IRQ_WORK_INIT_HARD
@@ -273,13 +272,6 @@ static inline void sw_uprobe_sync(void)
 		.func = (function),					\
 	}
 #endif
-
-/* INIT_CSD() came with 5.11. */
-static inline void
-sw_csd_init(call_single_data_t *csd, smp_call_func_t function)
-{
-	*csd = (call_single_data_t) { .func = function };
-}
 
 /* hrtimer_setup() came with 6.13, and hrtimer_init() went with 6.15.  A stap that
  * does not ask for the latter is one of before. */

@@ -22,6 +22,7 @@
 #ifndef STAPWATCH_COUNT_GATE_H
 #define STAPWATCH_COUNT_GATE_H
 
+#include "base/ask.h"
 #include "base/kernel.h"
 #include "base/session.h"
 #include "count/cpu.h"
@@ -38,7 +39,7 @@ static void (*sw_gate_before)(struct sw_cpu *c);
 /* How an NMI has this CPU follow, and that one the others.  Set up when the session
  * begins: Linux 6.12 does not relocate what a module's variables of CPUs point to. */
 static DEFINE_PER_CPU(struct irq_work, sw_gate_work);
-static DEFINE_PER_CPU(call_single_data_t, sw_gate_csd);
+static DEFINE_PER_CPU(struct sw_ask, sw_gate_asks);
 
 /*
  * Bring the counters up to date whose gates may change from set FROM to set TO.  All in
@@ -167,8 +168,8 @@ static bool sw_gate_try(unsigned int set)
 	return true;
 }
 
-/* In hard interrupt: this CPU is within no reading. */
-static void sw_gate_on_ipi(void *unused)
+/* This CPU is within no reading: those have interrupts off. */
+static void sw_gate_on_ask(void)
 {
 	sw_gate_try(this_cpu_read(sw_cpus.set));
 }
@@ -177,12 +178,10 @@ static void sw_gate_on_irq_work(struct irq_work *work)
 {
 	int cpu;
 
-	sw_gate_on_ipi(NULL);
-	/* where it is under way already it has not begun: it will see the rest */
+	sw_gate_on_ask();
 	for_each_online_cpu(cpu)
 		if (cpu != smp_processor_id())
-			smp_call_function_single_async(
-				cpu, per_cpu_ptr(&sw_gate_csd, cpu));
+			sw_ask_cpu(cpu, per_cpu_ptr(&sw_gate_asks, cpu));
 }
 
 /**
@@ -212,11 +211,10 @@ static void sw_gate_begin(void)
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
+	sw_ask_init(&sw_gate_asks, sw_gate_on_ask);
+	for_each_possible_cpu(cpu)
 		per_cpu(sw_gate_work, cpu) =
 			IRQ_WORK_INIT_HARD(sw_gate_on_irq_work);
-		per_cpu(sw_gate_csd, cpu).func = sw_gate_on_ipi;
-	}
 }
 
 /**
@@ -229,8 +227,7 @@ static void sw_gate_end(void)
 
 	for_each_possible_cpu(cpu)
 		irq_work_sync(per_cpu_ptr(&sw_gate_work, cpu));
-	/* all interrupts of before have been taken when all CPUs answer */
-	on_each_cpu(sw_gate_on_ipi, NULL, 1);
+	sw_ask_end(&sw_gate_asks);
 }
 
 #endif

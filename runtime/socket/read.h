@@ -6,14 +6,15 @@
  *
  *   sw_socket_read(), _age()	any context, NMI included; a PMU's driver is not called
  *				in an NMI, since it may hold a lock
- *   sw_socket_look()		hard interrupt, or interrupts off, on the CPU whose
- *				counters it reads; against itself, from a probe on the
- *				driver, it does nothing
+ *   sw_socket_look()		interrupts off, on the CPU whose counters it reads, by
+ *				itself or where another CPU has asked (base/ask.h); against
+ *				itself, from a probe on the driver, it does nothing
  *   sw_socket_ask()		interrupts off, not in an NMI
  */
 #ifndef STAPWATCH_SOCKET_READ_H
 #define STAPWATCH_SOCKET_READ_H
 
+#include "base/ask.h"
 #include "base/clock.h"
 #include "base/compat.h"
 #include "count/cpu.h"
@@ -45,7 +46,7 @@ static int sw_socket_cpu_of(const struct sw_socket_counter *k)
 }
 
 /* This CPU reads all that it can. */
-static void sw_socket_look(void *unused)
+static void sw_socket_look(void)
 {
 	struct sw_socket_cpu *c = this_cpu_ptr(&sw_socket_cpus);
 	struct sw_socket_counter *k;
@@ -91,12 +92,11 @@ static void sw_socket_ask(unsigned int n)
 	for (k = READ_ONCE(sw_socket.of[n]); k; k = k->next) {
 		cpu = sw_socket_cpu_of(k);
 		if (cpu == smp_processor_id())
-			sw_socket_look(NULL);
+			sw_socket_look();
 		if (cpu < 0 || cpu == smp_processor_id())
 			continue;
 		c = per_cpu_ptr(&sw_socket_cpus, cpu);
-		if (!xchg(&c->asked, 1) &&
-		    smp_call_function_single_async(cpu, &c->look))
+		if (!xchg(&c->asked, 1) && !sw_ask_cpu(cpu, &c->look))
 			WRITE_ONCE(c->asked, 0);
 	}
 }
@@ -131,7 +131,7 @@ static void sw_socket_refresh(unsigned int n)
 	end = sw_clock_ns() + SW_SOCKET_WAIT_NS;
 	while (in_task() && !sw_socket_is_new(n) && sw_clock_ns() < end) {
 		if (READ_ONCE(this_cpu_ptr(&sw_socket_cpus)->asked))
-			sw_socket_look(NULL);
+			sw_socket_look();
 		cpu_relax();
 	}
 	local_irq_restore(flags);

@@ -13,8 +13,8 @@
 #ifndef STAPWATCH_SOCKET_SESSION_H
 #define STAPWATCH_SOCKET_SESSION_H
 
+#include "base/ask.h"
 #include "base/clock.h"
-#include "base/kernel.h"
 #include "count/event.h"
 #include "count/hotplug.h"
 #include "count/perf.h"
@@ -26,7 +26,6 @@
 #include <linux/err.h>
 #include <linux/perf_event.h>
 #include <linux/slab.h>
-#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/topology.h>
 #include <linux/workqueue.h>
@@ -171,7 +170,7 @@ static int sw_socket_open(unsigned int n)
 {
 	char *places = kstrdup(sw_socket_events[n].where, GFP_KERNEL);
 	struct sw_socket_counter *list = NULL;
-	int cpu, rc = -ENOMEM;
+	int rc = -ENOMEM;
 
 	if (places)
 		rc = sw_socket_open_at(&list, places);
@@ -185,16 +184,11 @@ static int sw_socket_open(unsigned int n)
 	smp_store_release(&sw_socket.of[n], list);
 	if (sw_socket.on)
 		return 0;
-	for_each_possible_cpu(cpu)
-		sw_csd_init(&per_cpu(sw_socket_cpus, cpu).look, sw_socket_look);
+	sw_ask_init(&sw_socket_cpus.look, sw_socket_look);
 	WRITE_ONCE(sw_socket.on, true);
 	WRITE_ONCE(sw_cpu_came, sw_socket_cpu_came);
 	schedule_delayed_work(&sw_socket_work, SW_SOCKET_EVERY);
 	return 0;
-}
-
-static void sw_socket_nothing(void *unused)
-{
 }
 
 /*
@@ -215,8 +209,7 @@ static void sw_socket_end(void)
 	/* who has seen it on has interrupts off; with sw_socket_refresh() */
 	synchronize_rcu();
 	cancel_delayed_work_sync(&sw_socket_work);
-	/* behind all that was asked for */
-	on_each_cpu(sw_socket_nothing, NULL, 1);
+	sw_ask_end(&sw_socket_cpus.look);
 	for (i = 0; i < SW_NR_SOCKET_EVENTS; i++)
 		for (k = sw_socket.of[i]; k; k = k->next) {
 			k->lost |= sw_socket_cpu_of(k) < 0;

@@ -13,10 +13,10 @@
 #ifndef STAPWATCH_SOCKET_STATE_H
 #define STAPWATCH_SOCKET_STATE_H
 
+#include "base/ask.h"
 #include "base/compat.h"
 #include "socket/events.h"
 #include <linux/perf_event.h>
-#include <linux/smp.h>
 
 struct sw_socket_counter {
 	struct sw_socket_counter *next;
@@ -31,7 +31,7 @@ struct sw_socket_counter {
 
 /* What one CPU reads for all others, as in watch/fold.h */
 struct sw_socket_cpu {
-	call_single_data_t look;
+	struct sw_ask look;
 	u32 asked;
 	u32 rounds;		/* odd: it looks */
 };

@@ -8,8 +8,8 @@
  *   sw_watch_on_switch()	as sw_on_switch(): interrupts off, in the outgoing
  *				thread, never nested; in the place of that one
  *   sw_fold_current()		the CPU that runs the thread, c->busy held, any context
- *   sw_watch_look()		interrupts off; hard interrupt, where another CPU has
- *				asked; sleepable code by on_each_cpu()
+ *   sw_watch_look()		interrupts off: who wants it at once, and where another
+ *				CPU has asked (base/ask.h); sleepable code by on_each_cpu()
  *   sw_watch_ask()		any context but NMI
  *   sw_watch_remove()		the holder of sw_watch.lock, on the CPU that runs the
  *				thread, or when that will not run any more
@@ -23,6 +23,7 @@
 #ifndef STAPWATCH_WATCH_FOLD_H
 #define STAPWATCH_WATCH_FOLD_H
 
+#include "base/ask.h"
 #include "base/clock.h"
 #include "base/kernel.h"
 #include "count/vthread.h"
@@ -200,7 +201,7 @@ static void sw_watch_look_at_current(struct sw_cpu *c, struct sw_watch_cpu *wc)
 }
 
 /* What this CPU runs is taken in, and brought up to date. */
-static void sw_watch_look(void *unused)
+static void sw_watch_look(void)
 {
 	struct sw_watch_cpu *wc = this_cpu_ptr(&sw_watch_cpus);
 	unsigned long flags;
@@ -246,10 +247,10 @@ static void sw_watch_ask(void)
 
 		if (cpu == me || xchg(&wc->asked, 1))
 			continue;
-		if (smp_call_function_single_async(cpu, &wc->look) == -ENXIO)
+		if (!sw_ask_cpu(cpu, &wc->look))
 			WRITE_ONCE(wc->asked, 0);
 	}
-	sw_watch_look(NULL);
+	sw_watch_look();
 	local_irq_restore(flags);
 }
 

@@ -393,7 +393,7 @@ static s64 __maybe_unused sw_watch_refresh(void)
 	do {
 		behind = 0;
 		if (this_cpu_read(sw_watch_cpus.asked))
-			sw_watch_look(NULL);
+			sw_watch_look();
 		for_each_online_cpu(cpu)
 			behind += !sw_watch_has_looked(cpu);
 		cpu_relax();

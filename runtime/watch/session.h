@@ -12,9 +12,9 @@
 #ifndef STAPWATCH_WATCH_SESSION_H
 #define STAPWATCH_WATCH_SESSION_H
 
+#include "base/ask.h"
 #include "base/contexts.h"
 #include "base/hooks.h"
-#include "base/kernel.h"
 #include "base/session.h"
 #include "count/vthread.h"
 #include "watch/attach.h"
@@ -24,7 +24,6 @@
 #include "watch/read.h"
 #include "watch/state.h"
 #include <linux/cpumask.h>
-#include <linux/delay.h>
 #include <linux/smp.h>
 #include <linux/vmalloc.h>
 
@@ -69,13 +68,9 @@ static int sw_watch_hook(void)
 /* Nobody asks any more, and no CPU is still about to look. */
 static void sw_watch_settle(void)
 {
-	int cpu;
-
-	for_each_online_cpu(cpu)
-		while (!sw_watch_has_looked(cpu))
-			msleep(1);
-	/* the last of a look is under way with interrupts off */
+	/* who asks has interrupts off */
 	synchronize_rcu();
+	sw_ask_end(&sw_watch_cpus.look);
 }
 
 static void sw_watch_unhook(void)
@@ -131,8 +126,8 @@ static int sw_watch_alloc(unsigned int slots, int dead)
 		/* a CPU that never looks has counted nothing that is known */
 		for (i = 0; i < slots; i++)
 			sw_cpu_counts(wc)[i] = SW_NONE;
-		sw_csd_init(&wc->look, sw_watch_look);
 	}
+	sw_ask_init(&sw_watch_cpus.look, sw_watch_look);
 	return 0;
 }
 
@@ -171,7 +166,7 @@ static int sw_watch_start(unsigned int slots, int dead)
 
 static void sw_watch_look_everywhere(void *unused)
 {
-	sw_watch_look(NULL);
+	sw_watch_look();
 }
 
 /**

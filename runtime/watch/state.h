@@ -37,13 +37,13 @@
 #ifndef STAPWATCH_WATCH_STATE_H
 #define STAPWATCH_WATCH_STATE_H
 
+#include "base/ask.h"
 #include "base/compat.h"
 #include "count/pmu.h"
 #include "count/vthread.h"
 #include <linux/hardirq.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
-#include <linux/smp.h>
 #include <linux/spinlock.h>
 
 struct cgroup;
@@ -97,7 +97,7 @@ struct sw_watch_cpu {
 	int asked;		/* to look at what it runs */
 	u32 rounds;		/* of that; odd: it does so now */
 	unsigned long others;	/* samples of threads that nobody watches */
-	call_single_data_t look;
+	struct sw_ask look;
 };
 
 static struct {

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Asking another CPU, which does something of its own when it takes interrupts.
+ *
+ *   sw_ask_cpu()	interrupts off, not in an NMI; on any CPUs at once, of the
+ *			same CPU too: the first has claimed the call until it begins
+ *   sw_ask_answer()	interrupts off, on the CPU that is asked: in a hard
+ *			interrupt, in the idle task, or in who takes it offline
+ *   sw_ask_init(), sw_ask_end()	sleepable, before and after all who ask
+ *
+ * smp_call_function_single_async() wants callers that never send the same call at
+ * once: its own flag is tested first, and set afterwards.  Where two do, the CPU goes
+ * round in its list of calls for ever.
+ */
+#ifndef STAPWATCH_BASE_ASK_H
+#define STAPWATCH_BASE_ASK_H
+
+#include "base/compat.h"
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/errno.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/smp.h>
+
+/* What a CPU can be asked for, of which each has one. */
+struct sw_ask {
+	call_single_data_t call;
+	void (*function)(void);
+	u32 claimed;
+};
+
+static void sw_ask_answer(void *info)
+{
+	struct sw_ask *ask = info;
+
+	/* first, since who asks from now on wants it again; the kernel's flag is
+	 * clear already.  With sw_ask_cpu() */
+	xchg(&ask->claimed, 0);
+	ask->function();
+}
+
+/**
+ * sw_ask_init - nobody has asked yet
+ * @asks: a CPU's own each
+ * @function: called on the CPU that is asked, with interrupts off
+ */
+static inline void
+sw_ask_init(struct sw_ask __percpu *asks, void (*function)(void))
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct sw_ask *ask = per_cpu_ptr(asks, cpu);
+
+		*ask = (struct sw_ask) {
+			.call = { .func = sw_ask_answer, .info = ask },
+			.function = function,
+		};
+	}
+}
+
+/**
+ * sw_ask_cpu - let a CPU do what is its own
+ * @ask: that CPU's
+ *
+ * What has not begun yet will do for who asks now: it sees what is written by
+ * then.
+ * Return: false where the CPU is offline, which cannot change with interrupts off.
+ */
+static inline bool sw_ask_cpu(int cpu, struct sw_ask *ask)
+{
+	/* with sw_ask_answer() and sw_ask_end() */
+	if (xchg(&ask->claimed, 1) ||
+	    smp_call_function_single_async(cpu, &ask->call) != -ENXIO)
+		return true;
+	/* with the next xchg() above */
+	smp_store_release(&ask->claimed, 0);
+	return false;
+}
+
+/**
+ * sw_ask_end - wait until no CPU is about to answer, nor does it
+ *
+ * Whoever may ask has done so, and left.  A CPU answers before it goes offline.
+ */
+static inline void sw_ask_end(struct sw_ask __percpu *asks)
+{
+	int cpu;
+
+	/* with sw_ask_cpu(): an answer that asks in its turn has ended */
+	smp_mb();
+	for_each_possible_cpu(cpu)
+		while (READ_ONCE(per_cpu_ptr(asks, cpu)->claimed))
+			msleep(1);
+	/* the last answer is under way with interrupts off */
+	synchronize_rcu();
+}
+
+#endif
