@@ -40,6 +40,7 @@ static void (*sw_gate_before)(struct sw_cpu *c);
  * begins: Linux 6.12 does not relocate what a module's variables of CPUs point to. */
 static DEFINE_PER_CPU(struct irq_work, sw_gate_work);
 static DEFINE_PER_CPU(struct sw_ask, sw_gate_asks);
+static bool sw_gates_on;		/* these are set up */
 
 /*
  * Bring the counters up to date whose gates may change from set FROM to set TO.  All in
@@ -197,8 +198,9 @@ static void __maybe_unused sw_gate_stop(unsigned int set, bool stop)
 		atomic_or(1U << set, &sw_pmu.sets_stopped);
 	else
 		atomic_andnot(1U << set, &sw_pmu.sets_stopped);
-	/* before the session there is nothing to be shut yet */
-	if (!sw_is_running())
+	/* before the session there is nothing to be shut yet, and a script that only
+	 * samples has none; with sw_gate_begin() */
+	if (!sw_is_running() || !smp_load_acquire(&sw_gates_on))
 		return;
 	sw_gate_try(this_cpu_read(sw_cpus.set));
 	irq_work_queue(this_cpu_ptr(&sw_gate_work));
@@ -215,6 +217,8 @@ static void sw_gate_begin(void)
 	for_each_possible_cpu(cpu)
 		per_cpu(sw_gate_work, cpu) =
 			IRQ_WORK_INIT_HARD(sw_gate_on_irq_work);
+	/* with sw_gate_stop() */
+	smp_store_release(&sw_gates_on, true);
 }
 
 /**
