@@ -72,7 +72,7 @@ needed_kernels() {
 }
 
 # A part that takes longer hangs; those of --full have more to do.
-LONGEST_PART=3600
+LONGEST_PART=7200
 
 # run_part PHASE FILE: runtest of one file
 run_part() {

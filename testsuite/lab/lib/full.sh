@@ -14,6 +14,8 @@ declare -A FILE_COST=([unit/fuzz]=600 [unit/report]=400 [unit/map]=100)
 declare -A KERNEL_COST=([debug]=1300 [kasan]=2000 [kcsan]=2000)
 TORTURE_COST=600
 HOT_COST=150
+# what README has to type: installcheck in a guest, the demonstration, bench
+README_COST=2400
 
 # set_cost SET: the same of a set of jobs
 set_cost() {
@@ -26,6 +28,8 @@ set_cost() {
 		echo $TORTURE_COST
 	elif [[ $1 == */hot-* ]]; then
 		echo $HOT_COST
+	elif [[ $1 == */readme-* ]]; then
+		echo $README_COST
 	else
 		echo $((6 * modules + each * jobs + 10))
 	fi

@@ -29,7 +29,7 @@ boot_guest() {
 	# One host thread for all CPUs: with one for each, a CPU of QEMU 7.2 may run into
 	# the kernel's text patching (jump labels, kprobes) when the breakpoint is stale.
 	# Loading and unloading any perf module under load then dies of "Oops: int3".
-	local dir accel=tcg,thread=single console ports qemu memory=1G cpu=$X86_CPU words=$KERNEL_WORDS
+	local dir shown accel=tcg,thread=single console ports qemu memory=1G cpu=$X86_CPU words=$KERNEL_WORDS
 	[[ -z $MTTCG || -n $ICOUNT ]] || accel=tcg,thread=multi
 	[[ -n $ICOUNT ]] || cpu+=$X86_QUICK words+=" $QUICK_WORDS"
 	dir=$(kernel_dir "$ARCH" "$KERNEL")
@@ -66,6 +66,15 @@ boot_guest() {
 	esac
 	if [[ -n $ICOUNT ]]; then
 		qemu+=(-icount 'shift=0,sleep=off')
+	fi
+	if [[ -n $DEBIAN ]]; then
+		# as it is now, until the guest ends
+		lock chroot -s
+		[[ $memory != 1G ]] || memory=2G
+		for shown in "debian=$CHROOT" "tree=$TREE" "build=$BUILD"; do
+			qemu+=(-fsdev "local,id=${shown%%=*},path=${shown#*=},security_model=none,readonly=on,multidevs=remap"
+				-device "virtio-9p-pci,fsdev=${shown%%=*},mount_tag=${shown%%=*}")
+		done
 	fi
 	qemu+=(-accel "$accel" -m "$memory" -smp "$SMP" -nodefaults -display none -no-reboot
 		-chardev "file,id=klog,path=$TMP/klog"
@@ -216,6 +225,7 @@ stop_guest() {
 	# before its PID may be another process's
 	[[ -z $STALLER ]] || stop_child "$STALLER"
 	stop_child "$QEMU"
+	[[ -z $DEBIAN ]] || unlock chroot
 	unset "UNREAD[$CTL]"
 	exec {CTL}>&- {CTL_IN}>&-
 }

@@ -83,6 +83,9 @@ and the Debian packages that it installs here: QEMU, mmdebstrap and the like.
 		A static program for guests.
 	lab kbuild [--arch A] [--kernel K] DIR
 		Build the kernel modules of DIR (a Kbuild file), in DIR.
+	lab modules [--kernel K] NAME...
+		Modules of a Debian kernel, which guests have none of; prints their files' names, to
+		--put. They may be compressed.
 	lab cells
 		What kernels each SystemTap makes modules for, one a line.
 	lab remove
@@ -95,8 +98,9 @@ and the Debian packages that it installs here: QEMU, mmdebstrap and the like.
 Guest options: --arch x86_64|aarch64, --kernel current|newest|lts|rt|debug|kasan|kcsan, or 5.10, 6.1, 6.12
 (lts), 7.2 (current) of Debian (x86_64 only but for current), --stap 5.6|5.1, of Debian testing or
 13, --smp N (2; 1 with --icount on aarch64), --icount (one instruction is a nanosecond of
-the guest's time), --mttcg (each CPU in a thread of its own), --append WORDS (for its
-kernel's command line). -v tells of progress where stderr is no terminal.
+the guest's time), --mttcg (each CPU in a thread of its own), --debian (the guest can
+mount the lab's Debian, this tree and its build: 9p's debian, tree and build), --append
+WORDS (for its kernel's command line). -v tells of progress where stderr is no terminal.
 
 Environment:
 	STAPWATCH_LAB		the cache, ~/.cache/stapwatch-lab

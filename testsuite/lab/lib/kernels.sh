@@ -337,12 +337,40 @@ say_newest() {
 	fi
 }
 
-# The packages have been split over time: the image is in the first of these that has one.
+# image_package WHAT RELEASE VERSION SUFFIX: the packages have been split over time, and the image, or the modules, are in the
+# first of these that there is
+image_package() {
+	local package
+	for package in "linux-$1-$2" "linux-image-$2"; do
+		! package_exists "$package$4=$3" || break
+	done
+	echo "$package"
+}
+
+# setup_modules NAME...: these of $KERNEL's, in $MODULES
+setup_modules() {
+	local release version name missing=()
+	read -r release version <"$(kernel_dir "$ARCH" "$KERNEL")/version"
+	MODULES=$CACHE/tools/modules-$release
+	for name; do
+		compgen -G "$MODULES/$name.ko*" >/dev/null || missing+=("$name")
+	done
+	((${#missing[@]})) || return 0
+	note "modules of $release: $*"
+	download "$(image_package modules "$release" "$version" '')=$version"
+	mkdir -p "$MODULES"
+	for name in "${missing[@]}"; do
+		# what came whole; what there is not is for the caller to say
+		if unpack "$DEBS"/*.deb "$TMP/modules" "*/$name.ko*"; then
+			find "$TMP/modules" -name "$name.ko*" -type f -exec mv {} "$MODULES" \;
+		fi
+	done
+	rm -rf "$DEBS" "$TMP/modules"
+}
+
 setup_image() {
 	local release=$1 version=$2 suffix=$3 dir=$4 package
-	for package in "linux-binary-$release" "linux-image-$release"; do
-		! package_exists "$package$suffix=$version" || break
-	done
+	package=$(image_package binary "$release" "$version" "$suffix")
 	note "kernel image $release ($(size_of "$package$suffix=$version"))"
 	download "$package$suffix=$version"
 	logged "unpacking the kernel" unpack "$DEBS"/*.deb "$TMP/image" '*/vmlinu[xz]*'
@@ -413,7 +441,7 @@ drop_old_kernels() {
 			note "dropping kernel $release"
 			rm -rf "$stamp" "$CACHE/stamps/bare-headers-$release" "$CACHE/stamps/"{vmlinux,debuginfo}-"$release" "$CHROOT/usr/lib/debug/lib/modules/$release" \
 				"$CHROOT/lib/modules/$release" "$CHROOT/usr/src/linux-headers-$release" \
-				"$CHROOT/boot/System.map-$release"
+				"$CHROOT/boot/System.map-$release" "$CACHE/tools/modules-$release"
 		fi
 	done
 }

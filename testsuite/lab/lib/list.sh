@@ -32,7 +32,7 @@ set_guest() {
 	local smp
 	smp=$(option_of "$1" --smp)
 	printf '%s %s%s%s%s\n' "$(option_of "$1" --arch)" "$(option_of "$1" --kernel)" \
-		"$(sed -n 's/^-\(-icount\|-mttcg\)$/ \1/p' "$1/options" | paste -s -d '')" "${smp:+ -smp $smp}" \
+		"$(sed -n 's/^-\(-icount\|-mttcg\|-debian\)$/ \1/p' "$1/options" | paste -s -d '')" "${smp:+ -smp $smp}" \
 		"$([[ ! -f $1/alone ]] || echo ' (alone)')"
 }
 

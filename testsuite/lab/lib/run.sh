@@ -92,10 +92,10 @@ write_beside() {
 }
 
 # guest_options NAMES ARGS...: the options that run and batch share, and those of NAMES. Sets ARCH, KERNEL,
-# ICOUNT, MTTCG, SMP, APPEND, TIMEOUT, LOAD, PUT, PMU and, to what is left, REST.
+# ICOUNT, MTTCG, DEBIAN, SMP, APPEND, TIMEOUT, LOAD, PUT, PMU and, to what is left, REST.
 guest_options() {
 	local names=$1
-	ARCH=x86_64 KERNEL=current ICOUNT='' MTTCG='' SMP='' APPEND='' TIMEOUT='' LOAD='' PUT=() PMU='' REST=()
+	ARCH=x86_64 KERNEL=current ICOUNT='' MTTCG='' DEBIAN='' SMP='' APPEND='' TIMEOUT='' LOAD='' PUT=() PMU='' REST=()
 	local stap=$STAP_VERSION
 	shift
 	while (($#)); do
@@ -117,6 +117,7 @@ guest_options() {
 			;;
 		--icount) ICOUNT=1 ;;
 		--mttcg) MTTCG=1 ;;
+		--debian) DEBIAN=1 ;;
 		--pmu | --pmu=*)
 			[[ " $names " == *" --pmu "* ]] || usage_error "unknown option '$1'"
 			PMU=plain

@@ -19,6 +19,12 @@ kbuild)
 		: >"${!#}/${object%.o}.ko"
 	done
 	;;
+modules)
+	for name; do
+		: >"$SW_TMP/$name.ko"
+		echo "$SW_TMP/$name.ko"
+	done
+	;;
 tool)
 	: >"$SW_TMP/${1##*/}.tar"
 	echo "$SW_TMP/${1##*/}.tar"

@@ -51,6 +51,22 @@ verb_tool() {
 	echo "$TOOL"
 }
 
+# lab modules [guest options] NAME...: see setup_modules; prints where they are
+verb_modules() {
+	local name
+	guest_options "" "$@"
+	((${#REST[@]})) || usage_error "modules wants names"
+	[[ $ARCH == x86_64 && $KERNEL != @(debug|kasan|kcsan) ]] || usage_error "modules are for x86_64 guests with a Debian kernel"
+	ensure "$ARCH" "$KERNEL"
+	make_tmp
+	lock tools
+	setup_modules "${REST[@]}"
+	unlock tools
+	for name in "${REST[@]}"; do
+		compgen -G "$MODULES/$name.ko*" || die "$(kernel_release "$ARCH" "$KERNEL") has no module $name"
+	done
+}
+
 verb_build() {
 	(($# == 0)) || usage_error "build takes no arguments"
 	ensure x86_64 current
@@ -62,7 +78,7 @@ verb_build() {
 verb_shell() {
 	guest_options "--put" "$@"
 	((${#REST[@]} == 0)) || usage_error "shell takes no arguments"
-	[[ $ARCH == x86_64 ]] || usage_error "shell: x86_64 only"
+	[[ $ARCH == x86_64 && -z $DEBIAN ]] || usage_error "shell: x86_64 only, without --debian"
 	local file
 	ensure "$ARCH" "$KERNEL"
 	make_tmp
