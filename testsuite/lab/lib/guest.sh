@@ -36,6 +36,8 @@ boot_guest() {
 	[[ $KERNEL != debug ]] || memory=2G
 	[[ $KERNEL != k?san ]] || memory=4G
 	cat "$CACHE/images/$ARCH.cpio" "$1" >"$TMP/initrd"
+	# half of it is for files: these, and what jobs unpack of them
+	[[ $memory != 1G || $(stat -c %s "$TMP/initrd") -lt 250000000 ]] || memory=3G
 	rm -f "$TMP"/{out,err,ctl.in,ctl.out,monitor}
 	mkfifo "$TMP"/{out,err,ctl.in,ctl.out}
 	: >"$TMP/klog"
