@@ -4,12 +4,13 @@
  *
  * Begin probes have declared sets before the session.  The session opens their
  * counters and tries each set on the PMU, where an error still stops the script;
- * CPUs begin to switch when the handlers run.  What handlers declare or delete from
+ * CPUs begin to switch just before handlers run.  What handlers declare or delete from
  * then on is opened and closed by a work item.
  *
  *	sw_sets_begin(), sw_sets_open(), sw_sets_try(), sw_sets_ready(),
  *	sw_sets_end(), sw_set_opener_work()	sleepable, under sw_session_lock
- *	sw_set_on_start(), sw_set_go_on()	hard interrupt
+ *	sw_sets_run()		sleepable, after sw_sets_ready() and before sw_sets_end()
+ *	sw_set_go_on()		hard interrupt
  *	sw_sets_free()		after the end probes
  */
 #ifndef STAPWATCH_SET_OPEN_H
@@ -37,8 +38,6 @@
 
 static int sw_set_hotplug;	/* cpuhp state; 0: none */
 static bool sw_set_has_threads;	/* CPUs have their threads */
-
-#define SW_SET_LOOK_NS (50 * NSEC_PER_USEC)
 
 /* ---- one set */
 
@@ -235,26 +234,8 @@ static int sw_sets_try(void)
 	return rc;
 }
 
-/*
- * CPUs begin to switch as soon as handlers run, of which nobody tells.  A command of
- * the session's begins then, too, and all that it does is to be in a set: so an
- * interrupt looks, and wakes the CPUs' threads, which run before anything else.
- */
-static struct hrtimer sw_set_starter;
-
-static enum hrtimer_restart sw_set_on_start(struct hrtimer *timer)
-{
-	if (!sw_is_running()) {
-		hrtimer_forward_now(timer, ns_to_ktime(SW_SET_LOOK_NS));
-		return HRTIMER_RESTART;
-	}
-	WRITE_ONCE(sw_sets.running, true);
-	sw_sets_wake();
-	return HRTIMER_NORESTART;
-}
-
 /**
- * sw_sets_ready - all counters are there: begin when handlers run
+ * sw_sets_ready - all counters are there: those of sets go after all others
  *
  * Context: sleepable, under sw_session_lock.
  */
@@ -267,8 +248,26 @@ static void sw_sets_ready(void)
 	for (slot = 0; slot < sw_pmu.slots; slot++)
 		if (sw_pmu.set[slot] && sw_pmu.set[slot] != SW_SET_FREE)
 			sw_pmu_renew(slot);
-	hrtimer_start(&sw_set_starter, ns_to_ktime(SW_SET_LOOK_NS),
-		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/**
+ * sw_sets_run - handlers are about to run: CPUs begin to switch
+ *
+ * The CPUs' threads are awake when this returns, and run before anything else on
+ * their CPUs.  SystemTap lets the session's command go after it, so a set has all that
+ * the command does.
+ *
+ * Context: sleepable, in module init; so before sw_sets_end(), in module exit.
+ */
+static void sw_sets_run(void)
+{
+	if (!sw_set_has_threads)
+		return;
+	/* who comes after this is woken by sw_set_cpu_up() */
+	cpus_read_lock();
+	WRITE_ONCE(sw_sets.running, true);
+	sw_sets_wake();
+	cpus_read_unlock();
 }
 
 static int sw_set_alloc(void)
@@ -281,7 +280,6 @@ static int sw_set_alloc(void)
 	if (!sw_set_cpus)
 		return -ENOMEM;
 	INIT_WORK(&sw_set_opener, sw_set_opener_work);
-	sw_set_timer_setup(&sw_set_starter, sw_set_on_start);
 	for_each_possible_cpu(cpu) {
 		struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
 
@@ -438,8 +436,6 @@ static void sw_sets_end(void)
 	sw_filled = NULL;
 	/* the works take the lock, or start each other */
 	mutex_unlock(&sw_session_lock);
-	hrtimer_cancel(&sw_set_starter);
-	WRITE_ONCE(sw_sets.running, false);
 	if (sw_set_hotplug > 0)
 		cpuhp_remove_state_nocalls(sw_set_hotplug);
 	for_each_possible_cpu(cpu) {

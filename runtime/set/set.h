@@ -72,7 +72,7 @@ static struct {
 	struct sw_rules rules;
 	u32 freed;		/* bit per slot that a deleted set has had */
 	unsigned int first;	/* what a begin probe says is the first; 0: any */
-	/* CPUs switch: from when the session's handlers run to its end */
+	/* CPUs switch: from just before handlers run to the session's end */
 	bool running;
 	/* there is something to be opened or closed */
 	bool asked;

@@ -214,6 +214,7 @@ static const struct sw_sets_part sw_sets_part = {
 	.begin = sw_anchor_sets,
 	.fit = sw_sets_try,
 	.ready = sw_sets_ready,
+	.run = sw_sets_run,
 	.end = sw_sets_end,
 };
 
@@ -274,17 +275,23 @@ static void sw_samples_end(void)
 }
 
 /*
- * A stap that no longer calls these two would make modules that count nothing.
- * Each macro, where it is expanded, defines the symbol that an anchor's handler
- * asks for here, so that the build then fails with its name.
+ * A stap that no longer calls these two would make modules that count nothing, and
+ * without the third sets would not begin.  Each macro, where it is expanded, defines
+ * the symbol that an anchor's handler asks for here, so that the build then fails with
+ * its name.
  */
 extern const char stapwatch_needs_a_stap_that_calls_perf_event_create_kernel_counter[];
 extern const char stapwatch_needs_a_stap_that_calls_perf_event_release_kernel[];
+extern const char stapwatch_needs_a_stap_that_calls_atomic_cmpxchg[];
 #define SW_ASK_FOR_PROOF() do {						\
 	static const char *const proof_[] __used = {			\
 		stapwatch_needs_a_stap_that_calls_perf_event_create_kernel_counter, \
 		stapwatch_needs_a_stap_that_calls_perf_event_release_kernel, \
 	};								\
+} while (0)
+#define SW_ASK_FOR_PROOF_OF_SETS() do {					\
+	static const char *const proof_ __used =			\
+		stapwatch_needs_a_stap_that_calls_atomic_cmpxchg;	\
 } while (0)
 
 #define SW_PROVE(function)						\
@@ -396,6 +403,28 @@ static unsigned int __maybe_unused sw_perf_probes(void)
 #define perf_event_release_kernel(event) ({				\
 	SW_PROVE(perf_event_release_kernel);				\
 	sw_perf_release(event); })
+
+/* What it is where the macro below has its name. */
+static inline int sw_atomic_cmpxchg(atomic_t *v, int old, int new)
+{
+	return atomic_cmpxchg(v, old, new);
+}
+
+/*
+ * By this SystemTap lets handlers run, as the last step of its module init.  No other
+ * has that state, by its name, as the new value.
+ */
+#undef atomic_cmpxchg
+#define atomic_cmpxchg(v, old, new) ({					\
+	atomic_t *v_ = (v);						\
+	int old_ = (old);						\
+									\
+	if (!__builtin_strcmp(#new, "STAP_SESSION_RUNNING")) {		\
+		SW_PROVE(atomic_cmpxchg);				\
+		if (sw_parts.sets && atomic_read(v_) == old_)		\
+			sw_parts.sets->run();				\
+	}								\
+	sw_atomic_cmpxchg(v_, old_, new); })
 
 #define register_kretprobe(rp)						\
 	sw_register_kretprobe(rp, SW_HAS_ELAPSED_CPU * SW_USES_CPU |	\

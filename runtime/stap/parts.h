@@ -22,6 +22,7 @@ struct sw_sets_part {
 	void (*begin)(bool has_threads);
 	int (*fit)(void);
 	void (*ready)(void);
+	void (*run)(void);
 	void (*end)(void);
 };
 
