@@ -171,8 +171,8 @@ judge_klog() {
 	rm -f "$TMP"/seen.*
 }
 
-# boot_jobs JOB...: one guest for all of them. Sets LEFT to those that it did not come to, and STALE to one that is to be
-# run again as QEMU was wrong.
+# boot_jobs JOB...: one guest for all of them. Sets LEFT to those that it did not come to, and STALE if QEMU was wrong: then
+# the job in whose time it was, if there was one, is among them.
 boot_jobs() {
 	local job unpacker reader monitor=''
 	rm -rf "$TMP/tree" "$TMP/results"
@@ -219,8 +219,12 @@ boot_jobs() {
 	split_klog "$@"
 	STALE=''
 	if [[ -n $MTTCG && -n $GUEST_FAULT ]] && ran_stale_code "$TMP/klog"; then
-		STALE=${FAULTS[-1]%% *}
-		rm -f "${JOB_DIR[$STALE]}/klog"
+		STALE=1
+		job=${FAULTS[-1]%% *}
+		if [[ -n $job ]]; then
+			rm -f "${JOB_DIR[$job]}/klog"
+			LEFT=("$job" "${LEFT[@]}")
+		fi
 	fi
 	judge_klog "$@"
 }
@@ -239,7 +243,6 @@ run_jobs() {
 		boot_jobs "${LEFT[@]}"
 		[[ -n $GUEST_FAULT ]] || return
 		if [[ -n $STALE ]]; then
-			LEFT=("$STALE" "${LEFT[@]}")
 			tally stale
 			continue
 		fi

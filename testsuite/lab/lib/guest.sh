@@ -245,17 +245,19 @@ complaints() {
 	grep -aE "$BAD_LINES" | grep -avE "$NOT_OURS|${1:-^$}"
 }
 
-# bad_lines KLOG: the kernel's complaints since our init was up
+# bad_lines KLOG [ALL]: the kernel's complaints since our init was up, or all
 bad_lines() {
-	sed 's/\r$//' "$1" | awk '/lab: up$/ { up = 1 } up' | complaints
+	sed 's/\r$//' "$1" | awk -v up="${2:+1}" '/lab: up$/ { up = 1 } up' | complaints
 }
 
 # ran_stale_code KLOG: has the kernel died of a breakpoint that is not in memory? With a thread for each CPU, QEMU may lose a
 # write to code that another CPU translates at that moment, and runs for good what was there before; as the kernel patches
-# itself, by breakpoints, that is one of these. Of the code around it the kernel tells what memory has.
+# itself, by breakpoints, that is one of these. Of the code around it the kernel tells what memory has. It may be before our
+# init is up, as well.
 ran_stale_code() {
-	local bad code
-	bad=$(bad_lines "$1" | sed -n 1p)
+	local bad code all=all
+	! grep -aq 'lab: up' "$1" || all=
+	bad=$(bad_lines "$1" $all | sed -n 1p)
 	[[ $bad == *'Oops: int3'* ]] || return
 	code=$(sed -n '/Oops: int3/,$ s/.* Code: //p' "$1" | sed -n 1p)
 	[[ $code =~ \ ([0-9a-f]{2})\ \< && ${BASH_REMATCH[1]} != cc ]]
