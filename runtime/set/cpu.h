@@ -57,7 +57,7 @@ struct sw_set_cpu {
 	/* time, ns */
 	u64 earliest;		/* when the next switch may begin */
 	u64 ran;		/* what the thread had run when it switched last, ns */
-	bool pausing;		/* the thread waits for that */
+	bool at_work;		/* the thread looks again before it sleeps */
 	u64 since;
 	u64 last;
 	u64 session;
@@ -315,13 +315,36 @@ static void sw_set_ask_next(void)
 	local_irq_restore(flags);
 }
 
-/* In hard interrupt.  A pause ends by itself, and then this CPU's thread sees what
- * there is to do. */
+/* Has a CPU's thread something to do, and can it do that?  Preemption is off. */
+static int sw_set_thread_should_run(unsigned int cpu)
+{
+	const struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+	unsigned int to = READ_ONCE(p->to);
+
+	if (!READ_ONCE(sw_sets.running) || READ_ONCE(p->down) ||
+	    !sw_cpu_is_chosen(cpu))
+		return false;
+	if (!p->began)
+		return true;
+	if (READ_ONCE(p->blocked))
+		return false;
+	return READ_ONCE(p->due) || to != p->on ||
+	       to != per_cpu(sw_cpus, cpu).set ||
+	       (to && sw_set_state(to) != SW_SET_OPEN);
+}
+
+/*
+ * In hard interrupt.  The thread comes before all others.  If it were woken up where it
+ * can do nothing (counters are still to be opened, a lock is somebody else's, it makes a
+ * pause), and who has just been switched in asked for that, nobody would run any more:
+ * each switch would be followed by the next.
+ */
 static void sw_set_wake_thread(const struct sw_set_cpu *p)
 {
 	struct task_struct *task = this_cpu_read(sw_set_tasks);
 
-	if (task && !READ_ONCE(p->pausing))
+	if (task && !READ_ONCE(p->at_work) &&
+	    sw_set_thread_should_run(smp_processor_id()))
 		wake_up_process(task);
 }
 

@@ -353,14 +353,10 @@ static bool sw_set_make_pause(struct sw_set_cpu *p)
 
 	if (!left)
 		return true;
-	/* what is asked for from now on is looked at when this is over */
-	WRITE_ONCE(p->pausing, true);
 	set_current_state(TASK_IDLE);
 	if (!kthread_should_stop() && !kthread_should_park())
 		schedule_hrtimeout(&wait, HRTIMER_MODE_REL);
 	__set_current_state(TASK_RUNNING);
-	/* on this CPU, as sw_set_on_ask(): what did not wake us up is seen below */
-	WRITE_ONCE(p->pausing, false);
 	return !sw_set_pause_left(p, sw_clock_ns());
 }
 
@@ -378,14 +374,11 @@ static void sw_set_took(struct sw_set_cpu *p, u64 then)
 		   now + min_t(u64, SW_SET_PAUSE * took, SW_SET_LONGEST_PAUSE));
 }
 
-static void sw_set_thread_run(unsigned int cpu)
+static void sw_set_look(struct sw_set_cpu *p, unsigned int cpu)
 {
-	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
 	unsigned int to;
 	u64 then;
 
-	if (!sw_set_make_pause(p))
-		return;
 	mutex_lock(&p->lock);
 	then = sw_clock_ns();
 	if (!p->down && !p->began)
@@ -403,22 +396,16 @@ static void sw_set_thread_run(unsigned int cpu)
 	mutex_unlock(&p->lock);
 }
 
-/* Preemption is off. */
-static int sw_set_thread_should_run(unsigned int cpu)
+static void sw_set_thread_run(unsigned int cpu)
 {
-	const struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
-	unsigned int to = READ_ONCE(p->to);
+	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
 
-	if (!READ_ONCE(sw_sets.running) || READ_ONCE(p->down) ||
-	    !sw_cpu_is_chosen(cpu))
-		return false;
-	if (!p->began)
-		return true;
-	if (READ_ONCE(p->blocked))
-		return false;
-	return READ_ONCE(p->due) || to != p->on ||
-	       to != per_cpu(sw_cpus, cpu).set ||
-	       (to && sw_set_state(to) != SW_SET_OPEN);
+	WRITE_ONCE(p->at_work, true);
+	if (sw_set_make_pause(p))
+		sw_set_look(p, cpu);
+	/* on this CPU, as sw_set_on_ask(): what did not wake us up is seen when
+	 * sw_set_thread_should_run() is asked next */
+	WRITE_ONCE(p->at_work, false);
 }
 
 /*
