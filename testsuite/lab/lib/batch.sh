@@ -225,6 +225,9 @@ boot_jobs() {
 			rm -f "${JOB_DIR[$job]}/klog"
 			LEFT=("$job" "${LEFT[@]}")
 		fi
+		# what came of it is nobody's
+		cat "$TMP/klog.all" >>"${SETS[0]}/klog"
+		sed -i '/Oops: int3/,$d' "$TMP/klog.all"
 	fi
 	judge_klog "$@"
 }
@@ -242,12 +245,9 @@ run_jobs() {
 	for ((boots = 0; ${#LEFT[@]} && boots < 5; boots++)); do
 		boot_jobs "${LEFT[@]}"
 		[[ -n $GUEST_FAULT ]] || return
-		if [[ -n $STALE ]]; then
-			tally stale
-			continue
-		fi
 		# a guest that was not up, or had no job yet, would not be the next time
-		[[ ${FAULTS[0]} != " "* ]] || break
+		[[ -n $STALE || ${FAULTS[0]} != " "* ]] || break
+		[[ -z $STALE ]] || { tally stale && unset "FAULTS[-1]"; }
 		for fault in "${FAULTS[@]}"; do
 			blame "${fault%% *}" "${fault#* }"
 		done
