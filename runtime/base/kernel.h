@@ -8,6 +8,7 @@
  *
  *   sw_task_state(), sw_data_flags(), sw_data_weight()	any context
  *   sw_page_cache_copy()	any but NMI
+ *   sw_robust_list()	any, of current
  *   sw_pde_data(), sw_vm_flags_mod()	processes, within a file's functions
  *   sw_hrtimer_setup()	any, of what is not in use
  *   sw_uprobe_*()		sleepable
@@ -15,6 +16,7 @@
 #ifndef STAPWATCH_BASE_KERNEL_H
 #define STAPWATCH_BASE_KERNEL_H
 
+#include "base/guess.h"
 #include <linux/err.h>
 #include <linux/highmem.h>
 #include <linux/hrtimer.h>
@@ -26,7 +28,6 @@
 #include <linux/proc_fs.h>
 #include <linux/sched.h>
 #include <linux/types.h>
-#include <linux/uaccess.h>
 #include <linux/uprobes.h>
 #include <linux/version.h>
 #include <trace/events/sched.h>
@@ -183,7 +184,7 @@ static inline bool sw_page_cache_copy(struct address_space *mapping, u64 at,
 		return false;
 	from = kmap_local_folio(folio, offset_in_folio(folio, at));
 	had = folio_test_uptodate(folio) &&
-	      !copy_from_kernel_nofault(to, from, bytes);
+	      sw_guess_kernel(to, from, bytes);
 	kunmap_local(from);
 	folio_put(folio);
 #else
@@ -192,11 +193,27 @@ static inline bool sw_page_cache_copy(struct address_space *mapping, u64 at,
 	if (!page)
 		return false;
 	had = PageUptodate(page) &&
-	      !copy_from_kernel_nofault(to, page_address(page) +
-					offset_in_page(at), bytes);
+	      sw_guess_kernel(to, page_address(page) + offset_in_page(at),
+			      bytes);
 	put_page(page);
 #endif
 	return had;
+}
+
+/*
+ * Where a task's C library has its list of robust locks, in the program's memory; 0:
+ * nowhere.  What tasks have for futexes is a struct of its own since the header that
+ * has it.
+ */
+static inline unsigned long sw_robust_list(const struct task_struct *task)
+{
+#if !defined(CONFIG_FUTEX)
+	return 0;
+#elif __has_include(<linux/futex_types.h>)
+	return (unsigned long)task->futex.robust_list;
+#else
+	return (unsigned long)task->robust_list;
+#endif
 }
 
 /* PDE_DATA() was its name before 5.17. */

@@ -258,7 +258,7 @@ struct ppa_syscall {
 
 #define PPA_NR_CALL_VALUES 3
 
-/* The kernel's own first.  Those of no kind are all that found no room. */
+/* Those of no kind are all that found no room. */
 enum ppa_lock_kind {
 	PPA_LOCK_LOST,
 	PPA_LOCK_SPIN,
@@ -272,6 +272,7 @@ enum ppa_lock_kind {
 	PPA_LOCK_RT,
 	PPA_LOCK_FUTEX,
 	PPA_LOCK_FILE,		/* flock(), and fcntl() */
+	PPA_LOCK_SEMAPHORE,	/* a counting one, which nobody holds */
 	PPA_NR_LOCK_KINDS
 };
 

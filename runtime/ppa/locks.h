@@ -21,6 +21,7 @@
 #define STAPWATCH_PPA_LOCKS_H
 
 #include "base/clock.h"
+#include "base/guess.h"
 #include "base/kernel.h"
 #include "base/sched_text.h"
 #include "ppa/cause.h"
@@ -31,7 +32,6 @@
 #include <linux/preempt.h>
 #include <linux/rwsem.h>
 #include <linux/stacktrace.h>
-#include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
 /* Places that are looked at. */
@@ -176,26 +176,29 @@ static void ppa_lock_stack(struct ppa_lock_key *key)
 #define PPA_OWNER_BITS 7UL
 #define PPA_OWNERS_READ 1UL
 
-/* Who has LOCK.  It cannot end before the grace period that this is within. */
+/* Who has LOCK, which is of that kind if its user keeps to the rules.  The holder
+ * cannot end before the grace period that this is within. */
 static u32 ppa_lock_holder(const void *lock, u32 kind)
 {
+	pid_t pid = 0;
 #ifndef CONFIG_PREEMPT_RT
 	const struct rw_semaphore *sem = lock;
 	const struct mutex *mutex = lock;
+	const bool is_mutex = kind == PPA_LOCK_MUTEX;
 	const struct task_struct *holder;
-	unsigned long owner = 0;
+	unsigned long owner;
 
-	if (kind == PPA_LOCK_MUTEX)
-		owner = atomic_long_read(&mutex->owner);
-	else if (kind == PPA_LOCK_READ || kind == PPA_LOCK_WRITE)
-		owner = atomic_long_read(&sem->owner);
-	if (kind != PPA_LOCK_MUTEX && owner & PPA_OWNERS_READ)
+	if (!is_mutex && kind != PPA_LOCK_READ && kind != PPA_LOCK_WRITE)
+		return 0;
+	if (!sw_guess_kernel(&owner, is_mutex ? &mutex->owner : &sem->owner,
+			    sizeof(owner)) ||
+	    (!is_mutex && owner & PPA_OWNERS_READ))
 		return 0;
 	holder = (const struct task_struct *)(owner & ~PPA_OWNER_BITS);
-	return holder ? READ_ONCE(holder->pid) : 0;
-#else
-	return 0;
+	if (!holder || !sw_guess_kernel(&pid, &holder->pid, sizeof(pid)))
+		return 0;
 #endif
+	return pid;
 }
 
 /* What locks of current's have no name for the kernel. */
@@ -223,9 +226,11 @@ static u32 ppa_lock_kind(unsigned int flags)
 		return PPA_LOCK_RT;
 	if (flags & PPA_LOCK_FLAG_PERCPU)
 		return write ? PPA_LOCK_PERCPU_WRITE : PPA_LOCK_PERCPU_READ;
-	/* the first kernels that told of locks said nothing of mutexes */
-	if (flags & PPA_LOCK_FLAG_MUTEX || !flags)
+	if (flags & PPA_LOCK_FLAG_MUTEX)
 		return PPA_LOCK_MUTEX;
+	/* what is none of these; bcachefs calls its own locks so, too */
+	if (!flags)
+		return PPA_LOCK_SEMAPHORE;
 	if (flags == PPA_LOCK_SPINS)
 		return PPA_LOCK_SPIN;
 	if (flags & PPA_LOCK_SPINS)
@@ -354,8 +359,7 @@ ppa_lock_user_frames(struct ppa_lock_key *key, struct pt_regs *regs)
 
 	while (key->nr < PPA_LOCK_FRAMES && at % sizeof(at) == 0 &&
 	       at - below < PPA_FRAME_FAR &&
-	       !copy_from_user_nofault(frame, (const void __user *)at,
-				       sizeof(frame)) && frame[1]) {
+	       sw_guess_user(frame, at, sizeof(frame)) && frame[1]) {
 		key->ip[key->nr++] = frame[1];
 		below = at + sizeof(frame);
 		at = frame[0];
@@ -375,38 +379,55 @@ ppa_lock_user_stack(struct ppa_lock_key *key, struct pt_regs *regs)
 #define FUTEX_LOCK_PI2 13
 #endif
 
-/* A thread's number as its own process knows it. */
-static u32 ppa_lock_tid(u32 tid)
+/* Does the C library say of this word that it is a robust lock's, which it wants? */
+static bool ppa_futex_is_robust(unsigned long word)
 {
-	struct pid *pid;
-	u32 nr;
+	unsigned long at = sw_robust_list(current);
+	struct robust_list_head head;
+
+	/* bit 0 says that it passes priorities on */
+	return at && sw_guess_user(&head, at, sizeof(head)) &&
+	       ((unsigned long)head.list_op_pending & ~1UL) +
+	       head.futex_offset == word;
+}
+
+/* A thread by the number that current's process knows it by; 0 where there is none,
+ * or where it is another process's and OURS is wanted. */
+static u32 ppa_lock_tid(u32 tid, bool ours)
+{
+	const struct task_struct *task;
+	u32 nr = 0;
 
 	rcu_read_lock();
-	pid = find_vpid(tid);
-	nr = pid ? pid_nr(pid) : 0;
+	task = pid_task(find_vpid(tid), PIDTYPE_PID);
+	if (task && (!ours || task->tgid == current->tgid))
+		nr = task->pid;
 	rcu_read_unlock();
 	return nr;
 }
 
 /*
- * Who holds a futex, as its word says: one that passes priorities on has its holder,
- * and so have robust ones, and some libraries' own, with the bit that says that there
- * are waiters.  What one waits on until it changes is the third argument.
+ * Who holds a futex, where it is known that its word says so: of one that passes
+ * priorities on, and of a robust one.  Others have what their library likes.  What looks
+ * as those do, a number with the bit that says that there are waiters, is taken for a
+ * holder where it is a thread of the same process: a count of readers may look so, too.
+ * What one waits on until it changes is the third argument.
  */
 static u32 ppa_futex_holder(const unsigned long *args)
 {
 	const unsigned int op = args[1] & FUTEX_CMD_MASK;
+	const bool passes_on = op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2;
 	u32 word = args[2];
 
-	if (op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2) {
-		if (copy_from_user_nofault(&word, (const void __user *)args[0],
-					   sizeof(word)))
+	if (passes_on) {
+		if (!sw_guess_user(&word, args[0], sizeof(word)))
 			return 0;
 	} else if ((op != FUTEX_WAIT && op != FUTEX_WAIT_BITSET) ||
 		   !(word & FUTEX_WAITERS)) {
 		return 0;
 	}
-	return ppa_lock_tid(word & FUTEX_TID_MASK);
+	return ppa_lock_tid(word & FUTEX_TID_MASK,
+			    !passes_on && !ppa_futex_is_robust(args[0]));
 }
 
 /* The file that FD is of; as ppa_cause_of_file() looks at it. */

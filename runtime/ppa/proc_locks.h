@@ -48,7 +48,8 @@ ppa_lock_take(const struct ppa_lock_row *row, struct ppa_lock *to)
 	memcpy(to->ip, key->ip, sizeof(to->ip));
 	for (i = 0; i < PPA_NR_LOCK_VALUES; i++)
 		to->values[i] = atomic64_read(&row->counts[i]);
-	if (!key->kind || key->kind >= PPA_LOCK_FUTEX)
+	if (!key->kind || key->kind == PPA_LOCK_FUTEX ||
+	    key->kind == PPA_LOCK_FILE)
 		return;
 	ppa_lock_name(to->name, key->lock);
 	/* a return address is behind the call */

@@ -29,7 +29,7 @@ static int times, ms, held, locked, locked_too;
 static _Atomic pid_t waiter;
 static pid_t holder;
 static _Atomic int turn;		/* the one of both that goes on */
-static _Atomic unsigned int passed_on, robust;
+static _Atomic unsigned int passed_on, robust, readers, listed;
 
 enum { HOLDER, WAITER };
 
@@ -118,6 +118,20 @@ static long futex(_Atomic unsigned int *word, int op, unsigned int value)
 	return syscall(SYS_futex, word, op, value, NULL, NULL, 0);
 }
 
+/* The first process, or one reader: as the library has it whose lock it is. */
+#define ONE 1
+
+static void let_wait(_Atomic unsigned int *word)
+{
+	*word = ONE | FUTEX_WAITERS;
+	give_turn(WAITER);
+	await(waiter, 'S');
+	nap();
+	*word = 0;
+	futex(word, FUTEX_WAKE, 1);
+	wait_turn(HOLDER);
+}
+
 static void hold_futexes(void)
 {
 	int i;
@@ -139,6 +153,9 @@ static void hold_futexes(void)
 		futex(&robust, FUTEX_WAKE, 1);
 		wait_turn(HOLDER);
 
+		let_wait(&readers);
+		let_wait(&listed);
+
 		flock(locked, LOCK_EX);
 		give_turn(WAITER);
 		await(waiter, 'S');
@@ -150,8 +167,11 @@ static void hold_futexes(void)
 
 static void want_futexes(void)
 {
+	static struct robust_list_head list = { .list.next = &list.list };
 	int i;
 
+	if (syscall(SYS_set_robust_list, &list, sizeof(list)))
+		die("set_robust_list");
 	for (i = 0; i < times; i++) {
 		wait_turn(WAITER);
 		if (futex(&passed_on, FUTEX_LOCK_PI, 0) ||
@@ -161,6 +181,17 @@ static void want_futexes(void)
 
 		wait_turn(WAITER);
 		futex(&robust, FUTEX_WAIT, holder | FUTEX_WAITERS);
+		give_turn(HOLDER);
+
+		wait_turn(WAITER);
+		futex(&readers, FUTEX_WAIT, ONE | FUTEX_WAITERS);
+		give_turn(HOLDER);
+
+		/* as a C library says it of a robust lock that it is about to want */
+		wait_turn(WAITER);
+		list.list_op_pending = (struct robust_list *)&listed;
+		futex(&listed, FUTEX_WAIT, ONE | FUTEX_WAITERS);
+		list.list_op_pending = NULL;
 		give_turn(HOLDER);
 
 		wait_turn(WAITER);
@@ -177,6 +208,7 @@ static void *want(void *unused)
 	waiter = gettid();
 	want_kernel('M');
 	want_kernel('R');
+	want_kernel('S');
 	want_kernel('L');
 	want_futexes();
 	return NULL;
@@ -203,11 +235,14 @@ int main(int argc, char **argv)
 		;
 	hold_kernel('m', true);
 	hold_kernel('w', true);
+	hold_kernel('s', true);
 	hold_kernel('l', false);
+	tell('f');
 	hold_futexes();
 	pthread_join(thread, NULL);
-	printf("holder %d waiter %d passed_on %p robust %p inode %lu device %u:%u\n",
+	printf("holder %d waiter %d passed_on %p robust %p readers %p listed %p inode %lu device %u:%u\n",
 	       holder, waiter, (void *)&passed_on, (void *)&robust,
+	       (void *)&readers, (void *)&listed,
 	       (unsigned long)st.st_ino, major(st.st_dev), minor(st.st_dev));
 	fflush(stdout);
 	pause();

@@ -24,6 +24,7 @@ static const char *const kinds[PPA_NR_LOCK_KINDS] = {
 	[PPA_LOCK_RT] = "rtmutex",
 	[PPA_LOCK_FUTEX] = "futex",
 	[PPA_LOCK_FILE] = "file",
+	[PPA_LOCK_SEMAPHORE] = "semaphore",
 };
 
 #define KIND_WIDTH 12
@@ -206,7 +207,7 @@ static struct buf place_name(struct ppa_names *names, const struct ppa_lock *l,
 
 	if (*l->places[frame])
 		buf_puts(&name, l->places[frame]);
-	else if (l->kind >= PPA_LOCK_FUTEX && l->kind < PPA_NR_LOCK_KINDS)
+	else if (l->kind == PPA_LOCK_FUTEX || l->kind == PPA_LOCK_FILE)
 		ppa_names_put(names,
 			      l->kind == PPA_LOCK_FILE ? l->what : l->space,
 			      l->ip[frame], frame, &name);

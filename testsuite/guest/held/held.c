@@ -3,8 +3,10 @@
  * Locks of the kernel's that are held for as long as a program says: what is written
  * to /proc/held is
  *
- *	m, w	hold the mutex, or the semaphore as a writer, until a g is written
- *	M, R	have the mutex, or the semaphore as a reader, for a moment
+ *	m, w, s	hold the mutex, the semaphore of readers and writers as a writer, or that
+ *		which counts, until a g is written
+ *	M, R, S	have the mutex, the one as a reader, or the other, for a moment
+ *	f	let five threads want another one that counts, some hundred times each
  *	l	hold the spinning lock as a writer until somebody wants it, and a little
  *		longer
  *	L	have it as a reader
@@ -13,17 +15,21 @@
  */
 #include <linux/completion.h>
 #include <linux/delay.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/proc_fs.h>
 #include <linux/rwsem.h>
+#include <linux/semaphore.h>
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
 
 static DEFINE_MUTEX(held_mutex);
 static DECLARE_RWSEM(held_sem);
 static DEFINE_RWLOCK(held_lock);
+static struct semaphore held_count, held_many;
 static DECLARE_COMPLETION(held_go);
+static DECLARE_COMPLETION(held_had);
 static char held = '-';
 
 static noinline void held_until_told(char c)
@@ -57,6 +63,48 @@ static noinline void held_want_sem(void)
 	up_read(&held_sem);
 }
 
+static noinline void held_want_count(void)
+{
+	down(&held_count);
+	up(&held_count);
+}
+
+/* With three at it, one is about to look at the word while another has its lock. */
+static int held_want_many(void *unused)
+{
+	int i;
+
+	for (i = 0; i < 300; i++) {
+		down(&held_many);
+		usleep_range(100, 200);
+		up(&held_many);
+		cond_resched();
+	}
+	complete(&held_had);
+	while (!kthread_should_stop())
+		msleep(20);
+	return 0;
+}
+
+static int held_five(void)
+{
+	struct task_struct *task[5];
+	int i, rc = 0;
+
+	for (i = 0; i < ARRAY_SIZE(task); i++) {
+		task[i] = kthread_run(held_want_many, NULL, "k-many");
+		if (IS_ERR(task[i]))
+			rc = PTR_ERR(task[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(task); i++)
+		if (!IS_ERR(task[i]))
+			wait_for_completion(&held_had);
+	for (i = 0; i < ARRAY_SIZE(task); i++)
+		if (!IS_ERR(task[i]))
+			kthread_stop(task[i]);
+	return rc;
+}
+
 static noinline void held_want_lock(void)
 {
 	read_lock(&held_lock);
@@ -66,6 +114,7 @@ static noinline void held_want_lock(void)
 static ssize_t
 held_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 {
+	int rc = 0;
 	char c;
 
 	if (!len || get_user(c, buf))
@@ -81,6 +130,11 @@ held_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 		held_until_told(c);
 		up_write(&held_sem);
 		break;
+	case 's':
+		down(&held_count);
+		held_until_told(c);
+		up(&held_count);
+		break;
 	case 'l':
 		held_until_wanted();
 		break;
@@ -90,8 +144,14 @@ held_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 	case 'R':
 		held_want_sem();
 		break;
+	case 'S':
+		held_want_count();
+		break;
 	case 'L':
 		held_want_lock();
+		break;
+	case 'f':
+		rc = held_five();
 		break;
 	case 'g':
 		complete(&held_go);
@@ -99,7 +159,7 @@ held_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 	default:
 		return -EINVAL;
 	}
-	return len;
+	return rc ?: len;
 }
 
 static ssize_t
@@ -115,6 +175,8 @@ static const struct proc_ops held_ops = {
 
 static int __init held_init(void)
 {
+	sema_init(&held_count, 1);
+	sema_init(&held_many, 1);
 	return proc_create("held", 0600, NULL, &held_ops) ? 0 : -ENOMEM;
 }
 
