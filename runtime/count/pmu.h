@@ -489,6 +489,14 @@ static void sw_pmu_free(unsigned int set)
 	sw_pmu_sweep();
 }
 
+/* A set's slot, whose event cannot be had: readers may have seen it by now. */
+static void sw_pmu_give_back(unsigned int slot)
+{
+	WRITE_ONCE(sw_pmu.set[slot], SW_SET_FREE);
+	sw_pmu_blank(slot);
+	sw_pmu_sweep();
+}
+
 /* A slot that was a deleted set's, or the next one. */
 static unsigned int sw_pmu_slot_for(unsigned int set)
 {
@@ -519,11 +527,8 @@ static int sw_pmu_open(const struct sw_event *ev, bool is_tsc, unsigned int set)
 	if (again) {
 		WRITE_ONCE(sw_pmu.set[slot], set);
 		rc = sw_pmu_fill(true, &slot_failed);
-		if (rc) {
-			WRITE_ONCE(sw_pmu.set[slot], SW_SET_FREE);
-			sw_pmu_blank(slot);
-			sw_pmu_sweep();
-		}
+		if (rc)
+			sw_pmu_give_back(slot);
 		return rc ?: slot;
 	}
 	sw_pmu.set[slot] = set;
@@ -546,8 +551,15 @@ static int sw_pmu_open(const struct sw_event *ev, bool is_tsc, unsigned int set)
 	 * watched yet; from here on, CPUs that come online open it themselves */
 	smp_store_release(&sw_pmu.slots, slot + 1);
 	rc = sw_pmu_fill(true, &slot_failed);
-	if (rc)
-		sw_pmu_drop(--sw_pmu.slots);
+	/* handlers may declare sets, and these are opened while others read */
+	if (rc && set) {
+		sw_pmu_give_back(slot);
+	} else if (rc) {
+		/* with sw_gate_apply(), which an interrupt does as soon as it can */
+		smp_store_release(&sw_pmu.slots, slot);
+		synchronize_rcu();
+		sw_pmu_drop(slot);
+	}
 	return rc ?: slot;
 }
 
