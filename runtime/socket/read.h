@@ -9,7 +9,7 @@
  *   sw_socket_look()		interrupts off, on the CPU whose counters it reads, by
  *				itself or where another CPU has asked (base/ask.h); against
  *				itself, from a probe on the driver, it does nothing
- *   sw_socket_ask()		interrupts off, not in an NMI
+ *   sw_socket_tell(), sw_socket_ask()	interrupts off, not in an NMI
  */
 #ifndef STAPWATCH_SOCKET_READ_H
 #define STAPWATCH_SOCKET_READ_H
@@ -82,22 +82,35 @@ static bool sw_socket_has_looked(int cpu)
 	       !(smp_load_acquire(&c->rounds) & 1);
 }
 
-/* Let each CPU look that has counters of an event. */
+static void sw_socket_tell(int cpu)
+{
+	struct sw_socket_cpu *c = per_cpu_ptr(&sw_socket_cpus, cpu);
+
+	if (cpu == smp_processor_id())
+		sw_socket_look();
+	else if (!xchg(&c->asked, 1) && !sw_ask_cpu(cpu, &c->look))
+		WRITE_ONCE(c->asked, 0);
+}
+
+/* Has that CPU none of the counters before K?  A mask of CPUs has no room here. */
+static bool sw_socket_is_first(const struct sw_socket_counter *list,
+			       const struct sw_socket_counter *k, int cpu)
+{
+	while (list != k && sw_socket_cpu_of(list) != cpu)
+		list = list->next;
+	return list == k;
+}
+
+/* Let each CPU look, once, that has counters of an event. */
 static void sw_socket_ask(unsigned int n)
 {
-	const struct sw_socket_counter *k;
-	struct sw_socket_cpu *c;
+	const struct sw_socket_counter *list = READ_ONCE(sw_socket.of[n]), *k;
 	int cpu;
 
-	for (k = READ_ONCE(sw_socket.of[n]); k; k = k->next) {
+	for (k = list; k; k = k->next) {
 		cpu = sw_socket_cpu_of(k);
-		if (cpu == smp_processor_id())
-			sw_socket_look();
-		if (cpu < 0 || cpu == smp_processor_id())
-			continue;
-		c = per_cpu_ptr(&sw_socket_cpus, cpu);
-		if (!xchg(&c->asked, 1) && !sw_ask_cpu(cpu, &c->look))
-			WRITE_ONCE(c->asked, 0);
+		if (cpu >= 0 && sw_socket_is_first(list, k, cpu))
+			sw_socket_tell(cpu);
 	}
 }
 

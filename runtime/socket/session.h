@@ -40,12 +40,20 @@ static DECLARE_DELAYED_WORK(sw_socket_work, sw_socket_round);
 
 static void sw_socket_round(struct work_struct *work)
 {
+	static struct cpumask told;	/* there is one such work */
+	const struct sw_socket_counter *k;
 	unsigned long flags;
 	unsigned int i;
+	int cpu;
 
+	cpumask_clear(&told);
 	local_irq_save(flags);
 	for (i = 0; i < SW_NR_SOCKET_EVENTS; i++)
-		sw_socket_ask(i);
+		for (k = READ_ONCE(sw_socket.of[i]); k; k = k->next) {
+			cpu = sw_socket_cpu_of(k);
+			if (cpu >= 0 && !cpumask_test_and_set_cpu(cpu, &told))
+				sw_socket_tell(cpu);
+		}
 	local_irq_restore(flags);
 	schedule_delayed_work(&sw_socket_work, SW_SOCKET_EVERY);
 }

@@ -16,6 +16,7 @@
 #include "base/ask.h"
 #include "base/compat.h"
 #include "socket/events.h"
+#include <linux/percpu.h>
 #include <linux/perf_event.h>
 
 struct sw_socket_counter {
