@@ -33,6 +33,7 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int64_t s64;
 typedef struct { int counter; } atomic_t;
+typedef struct { s64 counter; } atomic64_t;
 
 #undef __always_inline
 #define __always_inline inline __attribute__((always_inline))
@@ -59,6 +60,7 @@ typedef struct { int counter; } atomic_t;
 						__ATOMIC_SEQ_CST))
 #define atomic_add_return(n, a) __atomic_add_fetch(&(a)->counter, n,	\
 						   __ATOMIC_SEQ_CST)
+#define atomic64_add_return atomic_add_return
 #define atomic_add_unless(a, n, limit) ({				\
 	int v_ = atomic_read(a);					\
 	while (v_ != (limit) &&						\

@@ -58,8 +58,21 @@ static __always_inline void sw_call_begin_tsc(struct sw_call_start *s)
 			sw_withheld(leaving);
 	}
 	s->has_sum = !!t;
-	if (likely(t))
+	if (likely(t)) {
 		s->sum = *(t->sum + sw_calls.tsc.slot);
+		s->stretch = t->stretch;
+	}
+}
+
+/* The thread is on its way out, or has no entry any more, or another one. */
+static noinline void sw_call_withhold_tsc(void)
+{
+	const struct task_struct *running = this_cpu_read(sw_cpus.running);
+
+	if (running && running != current)
+		sw_withheld(leaving);
+	else
+		sw_withheld(anew);
 }
 
 static __always_inline void
@@ -70,8 +83,9 @@ sw_call_end_tsc(const struct sw_call_start *s, u64 took)
 	/* what was withheld at the call's begin was counted there */
 	if (unlikely(!s->has_sum))
 		return;
-	if (unlikely(!t)) {
-		sw_withheld(leaving);
+	/* tsc has no holes: it is another entry that matters */
+	if (unlikely(!t || (t->stretch ^ s->stretch) / SW_TABLE_STRETCH)) {
+		sw_call_withhold_tsc();
 		return;
 	}
 	took += *(t->sum + sw_calls.tsc.slot) - s->sum;
@@ -93,7 +107,7 @@ static noinline void sw_call_begin_counts(struct sw_call_start *s)
 	}
 	for (; e < end; e++)
 		*count++ = sw_thread_now(c, e->slot);
-	s->holes = c->cur ? c->cur->holes : 0;
+	s->stretch = c->cur ? c->cur->stretch : 0;
 	sw_leave(c, flags);
 }
 
@@ -112,9 +126,7 @@ static noinline void sw_call_end_counts(const struct sw_call_start *s)
 		now = sw_thread_now(c, e->slot);
 		if (unlikely(now == SW_NONE || *count == SW_NONE))
 			continue;
-		if (unlikely(c->cur && c->cur->holes != s->holes))
-			sw_withheld(holed);
-		else
+		if (likely(!c->cur || sw_is_stretch(c->cur, s->stretch)))
 			sw_hist_add_at(*(s->hists->at + e->at), now - *count);
 	}
 	sw_leave(c, flags);

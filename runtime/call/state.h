@@ -64,7 +64,7 @@ struct sw_call_start {
 	u64 sum;		/* of the thread's tsc */
 	u32 cpu;
 	u32 has_sum;
-	u64 holes;		/* that the thread's counts had then */
+	u64 stretch;		/* of the thread's entry */
 	u64 counts[];		/* or SW_NONE */
 };
 

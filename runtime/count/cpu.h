@@ -75,6 +75,7 @@ struct sw_cpu {
 	unsigned long moved;	/* the call returned on another CPU */
 	unsigned long early;	/* the call began before the session */
 	unsigned long holed;	/* the thread ran uncounted for a while */
+	unsigned long anew;	/* or has another entry than it had */
 	unsigned long leaving;	/* of a thread between two threads */
 	unsigned long undefined;	/* a rate, of nothing to nothing */
 	unsigned long full;	/* the thread is not watched: no room */

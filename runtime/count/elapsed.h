@@ -32,10 +32,10 @@ struct sw_start {
 	u32 cpu;
 	u32 has_cpu;		/* bit per slot whose count stands below */
 	u32 has_thread;
-	u32 holes;		/* that the thread's counts had then */
 	/* which activation of a set it was, of the CPU's and of the thread's */
 	u32 set_gen;
 	u32 spans;
+	u64 stretch;		/* of the thread's entry */
 	u64 counts[];
 };
 
@@ -89,7 +89,7 @@ static void sw_start_now(struct sw_start *s)
 			s->has_cpu |= 1U << i;
 	}
 	if (s->has_thread) {
-		s->holes = c->cur ? c->cur->holes : 0;
+		s->stretch = c->cur ? c->cur->stretch : 0;
 		s->spans = c->cur ? sw_spans(c, c->cur) : 0;
 	}
 	sw_leave(c, flags);
@@ -184,10 +184,8 @@ sw_elapsed(struct kretprobe_instance *ri, unsigned int slot, bool of_thread)
 	if (of_thread) {
 		const struct sw_thread *t = this_cpu_read(sw_cpus.cur);
 
-		if (t && t->holes != s->holes) {
-			sw_withheld(holed);
+		if (t && !sw_is_stretch(t, s->stretch))
 			return SW_NONE;
-		}
 		return now - sw_start_of_thread(s)[slot];
 	}
 	if (s->cpu != raw_smp_processor_id() &&

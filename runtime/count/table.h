@@ -38,6 +38,9 @@
 
 struct task_struct;
 
+/* So many holes an entry may have before it comes to where another one begins. */
+#define SW_TABLE_STRETCH (1ULL << 32)
+
 /* Slots that a search looks at.  The table is at most a quarter full, so
  * that no free slot among so many is as good as a full table. */
 #define SW_TABLE_WINDOW 16
@@ -46,8 +49,7 @@ struct sw_thread {
 	struct task_struct *task;	/* NULL: this slot is free */
 	atomic_t home;		/* threads whose window starts at this slot */
 	u32 lost;		/* bit per counter: a hole nobody was told of */
-	u32 holes;		/* how often it ran uncounted */
-	u32 set_gen;		/* of sets: its CPU's, when it came in */
+	u64 stretch;		/* another one after each hole, and in each entry */
 	u64 sum[];		/* per counter; see vthread.h */
 };
 
@@ -60,6 +62,7 @@ struct sw_table {
 	int max;
 	atomic_t used;
 	atomic_t refused;	/* threads not watched for want of room */
+	atomic64_t stretches;	/* the last one that an entry began with */
 };
 
 static __always_inline struct sw_thread *
@@ -107,6 +110,7 @@ static inline void sw_table_init(struct sw_table *t, void *zeroed)
 	t->slots = zeroed;
 	t->used.counter = 0;
 	t->refused.counter = 0;
+	t->stretches.counter = 0;
 }
 
 /**
@@ -174,8 +178,8 @@ sw_table_claim(struct sw_table *t, struct task_struct *task,
 		    cmpxchg(&e->task, NULL, SW_TABLE_CLAIMED))
 			continue;
 		e->lost = 0;
-		e->holes = 0;
-		e->set_gen = 0;
+		e->stretch = atomic64_add_return(SW_TABLE_STRETCH,
+						 &t->stretches);
 		for (i = 0; i < counters; i++)
 			e->sum[i] = 0;
 		atomic_inc(&home->home);

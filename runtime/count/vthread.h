@@ -52,7 +52,24 @@ static void sw_hole(struct sw_thread *t, unsigned int slot)
 	if (!t)
 		return;
 	t->lost |= 1U << slot;
-	t->holes++;
+	t->stretch++;
+}
+
+/* Was all of the thread counted since its entry's stretch was THEN?  If not, a
+ * difference is withheld. */
+static noinline bool sw_stretch_differs(const struct sw_thread *t, u64 then)
+{
+	if ((t->stretch ^ then) / SW_TABLE_STRETCH)
+		sw_withheld(anew);
+	else
+		sw_withheld(holed);
+	return false;
+}
+
+static __always_inline bool
+sw_is_stretch(const struct sw_thread *t, u64 then)
+{
+	return likely(t->stretch == then) || sw_stretch_differs(t, then);
 }
 
 /*
@@ -67,6 +84,7 @@ static void sw_hole(struct sw_thread *t, unsigned int slot)
 /* What it has behind these, see set/thread.h. */
 struct sw_thread_set {
 	u32 spans;		/* how often what was counted for it changed */
+	u32 set_gen;		/* its CPU's, when it came in */
 	u8 with;		/* the set that counted when it went out */
 	u8 set;			/* its own, if sets go by the thread's time */
 	u8 active;		/* while it runs: the set whose time goes by */
@@ -78,7 +96,7 @@ struct sw_thread_set {
 };
 
 #define SW_THREAD_SET_WORDS (sizeof(struct sw_thread_set) / sizeof(u64))
-_Static_assert(SW_THREAD_SET_WORDS == 5, "as stapwatch-production(7) has it");
+_Static_assert(SW_THREAD_SET_WORDS == 6, "as stapwatch-production(7) has it");
 
 /* The words of each entry that has it; else 0. */
 static unsigned int sw_thread_words;
@@ -108,7 +126,7 @@ sw_spans(const struct sw_cpu *c, struct sw_thread *t)
 {
 	const struct sw_thread_set *s = sw_thread_set(t);
 
-	return s ? s->spans + c->set_gen - t->set_gen : 0;
+	return s ? s->spans + c->set_gen - s->set_gen : 0;
 }
 
 /*
@@ -247,7 +265,8 @@ static void sw_take_in(struct sw_cpu *c, struct sw_thread *t)
 		}
 		t->sum[i] -= now;
 	}
-	t->set_gen = c->set_gen;
+	if (sw_thread_set(t))
+		sw_thread_set(t)->set_gen = c->set_gen;
 	c->cur = t;
 	if (sw_taken_in)
 		sw_taken_in();

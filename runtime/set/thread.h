@@ -96,13 +96,13 @@ static void sw_set_thread_out(struct sw_cpu *c, struct sw_set_cpu *p,
 			      struct sw_thread *t, u64 now)
 {
 	struct sw_thread_set *s = sw_thread_set(t);
-	u32 changes = c->set_gen - t->set_gen;
+	u32 changes = c->set_gen - s->set_gen;
 
 	if (c->set && c->set == s->set && !changes)
 		s->used += sw_set_since(p->thread_in, now);
 	s->spans += changes;
 	s->with = changes ? 0 : c->set;
-	t->set_gen = c->set_gen;
+	s->set_gen = c->set_gen;
 }
 
 static void sw_set_thread_in(struct sw_cpu *c, struct sw_set_cpu *p,
@@ -111,7 +111,7 @@ static void sw_set_thread_in(struct sw_cpu *c, struct sw_set_cpu *p,
 	u64 ns = READ_ONCE(sw_sets.rules.thread_ns), left;
 	struct sw_thread_set *s = sw_thread_set(t);
 
-	t->set_gen = c->set_gen;
+	s->set_gen = c->set_gen;
 	if (s->with != c->set) {
 		s->spans++;
 		t->lost |= sw_pmu.in_sets;
@@ -175,7 +175,7 @@ static enum hrtimer_restart sw_set_on_thread_timer(struct hrtimer *timer)
 	struct sw_thread_set *s = t ? sw_thread_set(t) : NULL;
 
 	if (!READ_ONCE(sw_sets.running) || !s || t->task != current ||
-	    !c->set || !s->set || t->set_gen != c->set_gen)
+	    !c->set || !s->set || s->set_gen != c->set_gen)
 		return HRTIMER_NORESTART;
 	if (s->set != c->set) {
 		sw_set_leave_for(p, c, s->set);
@@ -202,7 +202,7 @@ static void sw_set_on_taken_in(struct irq_work *work)
 
 	if (!READ_ONCE(sw_sets.running) || !s || s->set)
 		return;
-	s->with = t->set_gen == c->set_gen ? c->set : 0;
+	s->with = s->set_gen == c->set_gen ? c->set : 0;
 	sw_set_thread_in(c, this_cpu_ptr(sw_set_cpus), t, sw_clock_ns());
 }
 

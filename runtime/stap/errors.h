@@ -47,6 +47,7 @@ static void sw_report(bool has_threads)
 	SW_REPORT(moved, "the call returned on another CPU; kernel.virtual.elapsed follows the thread");
 	SW_REPORT(early, "the call began before the session or while its counter was off the PMU");
 	SW_REPORT(holed, "the thread ran while its counter was off the PMU");
+	SW_REPORT(anew, "the thread was not watched for a while");
 	SW_REPORT(leaving, "asked for between two threads");
 	SW_REPORT(undefined, "a rate of nothing to nothing");
 	SW_REPORT(inactive, "the event's set was not the one that the CPU counted");

@@ -44,12 +44,13 @@
 
 /* ---- entries */
 
-static void sw_watched_begin(struct sw_watched *w)
+static void sw_watched_begin(struct sw_watched *w, const struct sw_thread *e)
 {
 	/* with who reads what was here before */
 	sw_watched_change(w);
 	memset((char *)w + offsetof(struct sw_watched, holes), 0,
 	       sw_watch.record - offsetof(struct sw_watched, holes));
+	w->holes = e->stretch;
 	sw_watched_changed(w);
 }
 
@@ -61,7 +62,7 @@ static struct sw_thread *sw_entry_claim(struct task_struct *task)
 					     sw_thread_words ?: sw_watch.slots);
 
 	if (e)
-		sw_watched_begin(sw_watched_of(e));
+		sw_watched_begin(sw_watched_of(e), e);
 	return e;
 }
 

@@ -85,7 +85,7 @@ sw_fold_holes(const struct sw_watch_cpu *wc, const struct sw_thread *e,
 	/* a reading may have taken the bits away */
 	u32 holed = e->lost ?: ~0U;
 
-	w->holes = e->holes;
+	w->holes = e->stretch;
 	WRITE_ONCE(w->holed, w->holed | holed);
 	for (; bits; bits &= bits - 1)
 		atomic_or(holed, &sw_watch.targets[__ffs64(bits)].holed);
@@ -149,7 +149,7 @@ static bool sw_fold_current(struct sw_cpu *c, unsigned int slot)
 	struct sw_watched *w = sw_watched_of(c->cur);
 	bool ok;
 
-	if (unlikely(c->cur->holes != w->holes))
+	if (unlikely((u32)c->cur->stretch != w->holes))
 		sw_fold_holes(wc, c->cur, w);
 	sw_watched_change(w);
 	ok = sw_fold_slot(c, wc, c->cur, w, slot);
@@ -184,7 +184,7 @@ static void sw_watch_look_at_current(struct sw_cpu *c, struct sw_watch_cpu *wc)
 	}
 	if (e) {
 		w = sw_watched_of(e);
-		if (unlikely(e->holes != w->holes))
+		if (unlikely((u32)e->stretch != w->holes))
 			sw_fold_holes(wc, e, w);
 		sw_watched_change(w);
 		for (i = 0; i < slots; i++)
@@ -297,7 +297,7 @@ sw_watch_switch(const struct sw_cpu *c, struct sw_thread *out,
 
 	if (out) {
 		w = sw_watched_of(out);
-		if (unlikely(out->holes != w->holes))
+		if (unlikely((u32)out->stretch != w->holes))
 			sw_fold_holes(wc, out, w);
 		sw_watched_change(w);
 		for (i = 0; i < sw_pmu.slots; i++)

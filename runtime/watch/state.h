@@ -78,7 +78,7 @@ struct sw_target {
 /* What a thread of the table has beside its sums. */
 struct sw_watched {
 	u32 seq;
-	u32 holes;		/* the entry's, as far as `holed' has them */
+	u32 holes;		/* the entry's stretch, as far as `holed' has it */
 	u32 holed;		/* bit per slot */
 	bool on;		/* it runs, and its counts are as of `since' */
 	bool kept;		/* thread_watch(): it is watched for itself */
