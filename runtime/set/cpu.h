@@ -150,16 +150,7 @@ static s64 sw_set_sum(int cpu, size_t at)
 	return SW_NONE;
 }
 
-/**
- * sw_set_count_on - what a set's slot has counted on a CPU, all its runs together
- *
- * On this CPU up to now; on another one up to when perf last brought the counter
- * up to date, which it does when the set's run ends.
- *
- * Context: any.
- * Return: the count, SW_NONE, or SW_MISSING.
- */
-static s64 __maybe_unused sw_set_count_on(int cpu, unsigned int slot)
+static s64 sw_set_count_now(int cpu, unsigned int slot)
 {
 	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
 	struct sw_cpu *c = per_cpu_ptr(&sw_cpus, cpu);
@@ -168,8 +159,6 @@ static s64 __maybe_unused sw_set_count_on(int cpu, unsigned int slot)
 	u64 v;
 	int i;
 
-	if (slot >= SW_MAX_SLOTS)
-		return SW_MISSING;
 	if (atomic_read(&p->lost) & (1U << slot)) {
 		sw_withheld(stopped);
 		return SW_NONE;
@@ -198,6 +187,31 @@ static s64 __maybe_unused sw_set_count_on(int cpu, unsigned int slot)
 	}
 	sw_withheld(nested);
 	return SW_NONE;
+}
+
+/**
+ * sw_set_count_on - what a set's slot has counted on a CPU, all its runs together
+ *
+ * On this CPU up to now; on another one up to when perf last brought the counter
+ * up to date, which it does when the set's run ends.
+ *
+ * Context: any.
+ * Return: the count, SW_NONE, or SW_MISSING.
+ */
+static s64 __maybe_unused sw_set_count_on(int cpu, unsigned int slot)
+{
+	s64 v;
+
+	if (slot >= SW_MAX_SLOTS)
+		return SW_MISSING;
+	v = sw_set_count_now(cpu, slot);
+	/* with sw_pmu_free(): the counter may be the one that has counted nothing */
+	smp_rmb();
+	if (v != SW_NONE && READ_ONCE(sw_pmu.set[slot]) == SW_SET_FREE) {
+		sw_withheld(inactive);
+		return SW_NONE;
+	}
+	return v;
 }
 
 /* ---- asking for a switch */

@@ -77,8 +77,8 @@ static void sw_set_close(unsigned int set)
 		WRITE_ONCE(s->slot[i], SW_MAX_SLOTS);
 	}
 	sw_pmu_free(set);
-	/* with sw_set_move(), after which it is filled in anew */
-	smp_store_release(&s->state, SW_SET_NONE);
+	/* with sw_set_claim(), after which it is filled in anew */
+	sw_set_is_now(set, SW_SET_NONE);
 }
 
 /* An event that cannot be counted; @set's event number @i. */
@@ -132,15 +132,20 @@ static int sw_sets_open(void)
 	return rc;
 }
 
-/* Is one of the CPUs still at it? */
-static bool sw_set_is_on(unsigned int set)
+/*
+ * Has a CPU gone on from a set that is leaving?  Who has the lock is on its way from a
+ * set to another, which it chose when it had the lock.  It does not come back to it.
+ */
+static bool sw_set_has_left(unsigned int set, int cpu)
 {
-	int cpu;
+	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+	bool left;
 
-	for_each_possible_cpu(cpu)
-		if (READ_ONCE(per_cpu_ptr(sw_set_cpus, cpu)->on) == set)
-			return true;
-	return false;
+	if (!mutex_trylock(&p->lock))
+		return false;
+	left = p->on != set;
+	mutex_unlock(&p->lock);
+	return left;
 }
 
 static void sw_sets_wake(void)
@@ -151,26 +156,35 @@ static void sw_sets_wake(void)
 		sw_set_wake(cpu);
 }
 
-/* A set is closed when no CPU has it on: each one's thread sees to that.  Nobody else
- * touches a set that is leaving, so the lock is not needed to wait for it. */
-static void sw_sets_close_left(void)
+/* Return: false: the session ends before that. */
+static bool sw_set_wait_until_left(unsigned int set)
 {
-	unsigned int set;
+	int cpu;
 
-	for (set = 1; set < SW_MAX_SETS; set++) {
-		if (sw_set_state(set) != SW_SET_LEAVING)
-			continue;
-		while (sw_set_is_on(set) && READ_ONCE(sw_sets.running)) {
-			sw_sets_wake();
+	for_each_possible_cpu(cpu)
+		while (!sw_set_has_left(set, cpu)) {
+			if (!READ_ONCE(sw_sets.running))
+				return false;
+			sw_set_wake(cpu);
 			/* a CPU that makes a pause takes its time: others need
 			 * the lock */
 			mutex_unlock(&sw_session_lock);
 			usleep_range(100, 1000);
 			mutex_lock(&sw_session_lock);
 		}
-		if (!sw_set_is_on(set))
+	return true;
+}
+
+/* A set is closed when no CPU has it on: each one's thread sees to that.  Nobody else
+ * touches a set that is leaving, so the lock is not needed to wait for it. */
+static void sw_sets_close_left(void)
+{
+	unsigned int set;
+
+	for (set = 1; set < SW_MAX_SETS; set++)
+		if (sw_set_state(set) == SW_SET_LEAVING &&
+		    sw_set_wait_until_left(set))
 			sw_set_close(set);
-	}
 }
 
 /* On a CPU whose set was alone when its time was over: from now on it goes by again. */
@@ -458,6 +472,9 @@ static void sw_sets_end(void)
 		sw_set_overflow_close(cpu);
 		/* whose interrupt may have asked once more */
 		irq_work_sync(&p->ask);
+		/* it went off when nobody followed CPUs any more */
+		if (p->began)
+			sw_set_stand(p, per_cpu_ptr(&sw_cpus, cpu));
 		p->on = 0;
 	}
 	sw_gate_before = NULL;

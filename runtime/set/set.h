@@ -16,7 +16,9 @@
  *   sw_set_declare(), _find(), _slot(), _delete(), sw_rule_declare()
  *				any context, NMI included: who gets a set from FREE
  *				to CLAIMED by a cmpxchg fills it in, and nobody
- *				else looks into it before it is DECLARED
+ *				else looks into it before it is DECLARED; which set
+ *				of that number it is stands in the same word, so
+ *				none is deleted for one that it was before
  *   sw_set_after()		any context
  *   changes from DECLARED on	sleepable, under sw_session_lock (open.h)
  */
@@ -47,14 +49,18 @@ enum sw_set_state {
 	SW_SET_LEAVING,
 };
 
+/* Below a state in its word; above it, how often its number was another set's. */
+#define SW_SET_STATES 8
+
 struct sw_set {
-	int state;
+	u32 word;		/* its state, and which of those of its number it is */
+	u32 order;		/* the smaller one was declared before */
 	bool again;		/* another one had its number before */
 	unsigned int nr;
 	char name[SW_SET_NAME];
 	const struct sw_event *event[SW_SET_EVENTS];
 	u8 slot[SW_SET_EVENTS];
-	bool warned[SW_SET_EVENTS];	/* that it found no counter */
+	bool warned[SW_SET_EVENTS + 1];	/* ... found no counter; last: overflow:... */
 };
 
 /* After how much of what the next set's turn comes; 0: not by that. */
@@ -72,34 +78,59 @@ static struct {
 	struct sw_rules rules;
 	u32 freed;		/* bit per slot that a deleted set has had */
 	unsigned int first;	/* what a begin probe says is the first; 0: any */
+	atomic_t orders;
 	/* CPUs switch: from just before handlers run to the session's end */
 	bool running;
 	/* there is something to be opened or closed */
 	bool asked;
 } sw_sets;
 
+static u32 sw_set_word(unsigned int set)
+{
+	/* with sw_set_is_now() and sw_set_move() */
+	return smp_load_acquire(&sw_sets.of[set].word);
+}
+
 static int sw_set_state(unsigned int set)
 {
-	/* with smp_store_release() where it is changed */
-	return smp_load_acquire(&sw_sets.of[set].state);
+	return sw_set_word(set) % SW_SET_STATES;
+}
+
+/* Nobody else changes it. */
+static void sw_set_is_now(unsigned int set, int state)
+{
+	struct sw_set *s = &sw_sets.of[set];
+
+	/* with sw_set_word() */
+	smp_store_release(&s->word,
+			  s->word / SW_SET_STATES * SW_SET_STATES + state);
+}
+
+/* Is that the set, as the word has it, and can scripts find it? */
+static bool sw_set_is_named(unsigned int set, u32 word, const char *name)
+{
+	const int state = word % SW_SET_STATES;
+
+	return (state == SW_SET_DECLARED || state == SW_SET_OPENING ||
+		state == SW_SET_OPEN) &&
+	       !strcmp(sw_sets.of[set].name, name);
 }
 
 /**
  * sw_set_find - a set's number by its name
+ *
+ * A set that had counters gives its number back after a grace period, so it is none
+ * other's as long as who has found it runs.
+ *
  * Return: the number, or 0.
  */
 static unsigned int sw_set_find(const char *name)
 {
 	unsigned int set;
-	int state;
 
-	for (set = 1; set < SW_MAX_SETS; set++) {
-		state = sw_set_state(set);
-		if ((state == SW_SET_DECLARED || state == SW_SET_OPENING ||
-		     state == SW_SET_OPEN) &&
-		    !strcmp(sw_sets.of[set].name, name))
+	for (set = 1; set < SW_MAX_SETS; set++)
+		if (sw_set_is_named(set, sw_set_word(set), name))
 			return set;
-	}
 	return 0;
 }
 
@@ -158,7 +189,7 @@ static const struct sw_event *sw_event_named(const char *name, size_t len)
 
 /* Takes NAMEs between commas and white space off TEXT; in PMU/TERMS/ both are the
  * name's.  Return: one's length; 0: no more. */
-static size_t sw_set_word(const char **text)
+static size_t sw_set_token(const char **text)
 {
 	bool terms = false;
 	size_t len = 0;
@@ -196,7 +227,8 @@ sw_set_fill(struct sw_set *s, const char *events, char *why, size_t size)
 	size_t len;
 
 	s->nr = 0;
-	while ((len = sw_set_word(&events))) {
+	s->warned[SW_SET_EVENTS] = false;
+	while ((len = sw_set_token(&events))) {
 		ev = sw_set_event(events, len, why, size);
 		if (!ev)
 			return false;
@@ -256,33 +288,89 @@ sw_set_slot(unsigned int set, const char *event)
 
 /* ---- what handlers ask for */
 
-/* From the state that it is in to another, once. */
+/* Of the set that WORD is of, from one state to another, once. */
+static bool sw_set_move_as(unsigned int set, u32 word, int from, int to)
+{
+	const u32 which = word / SW_SET_STATES * SW_SET_STATES;
+
+	return cmpxchg(&sw_sets.of[set].word, which + from, which + to) ==
+	       which + from;
+}
+
 static bool sw_set_move(unsigned int set, int from, int to)
 {
-	return cmpxchg(&sw_sets.of[set].state, from, to) == from;
+	return sw_set_move_as(set, sw_set_word(set), from, to);
+}
+
+/* Take a number that is free, as a set that it has not been: CLAIMED is its word. */
+static bool sw_set_claim(unsigned int set, u32 *claimed)
+{
+	u32 word = sw_set_word(set);
+
+	*claimed = word + SW_SET_STATES + SW_SET_CLAIMED - SW_SET_NONE;
+	return word % SW_SET_STATES == SW_SET_NONE &&
+	       cmpxchg(&sw_sets.of[set].word, word, *claimed) == word;
+}
+
+/* The set that WORD is of counts no more, and is found no more. */
+static bool sw_set_leave(unsigned int set, u32 word)
+{
+	/*
+	 * In the order in which they come: so none is missed.  Before its counters are
+	 * opened there is nothing to be closed.
+	 */
+	if (!sw_set_move_as(set, word, SW_SET_DECLARED, SW_SET_NONE) &&
+	    !sw_set_move_as(set, word, SW_SET_OPENING, SW_SET_LEAVING) &&
+	    !sw_set_move_as(set, word, SW_SET_OPEN, SW_SET_LEAVING))
+		return false;
+	WRITE_ONCE(sw_sets.asked, true);
+	return true;
 }
 
 /**
- * sw_set_delete - a set counts no more, and is found no more
+ * sw_set_delete - the sets of that name count no more, and are found no more
  * Context: any.
  * Return: false: there is none of that name.
  */
 static bool sw_set_delete(const char *name)
 {
-	unsigned int set = sw_set_find(name);
+	bool deleted = false;
+	unsigned int set;
+	u32 word;
 
-	if (!set)
-		return false;
-	/*
-	 * In the order in which they come: so none is missed.  Before its counters are
-	 * opened there is nothing to be closed.
-	 */
-	if (!sw_set_move(set, SW_SET_DECLARED, SW_SET_NONE) &&
-	    !sw_set_move(set, SW_SET_OPENING, SW_SET_LEAVING) &&
-	    !sw_set_move(set, SW_SET_OPEN, SW_SET_LEAVING))
-		return false;
-	WRITE_ONCE(sw_sets.asked, true);
-	return true;
+	for (set = 1; set < SW_MAX_SETS; set++) {
+		word = sw_set_word(set);
+		if (sw_set_is_named(set, word, name))
+			deleted |= sw_set_leave(set, word);
+	}
+	return deleted;
+}
+
+/*
+ * Of sets of one name the last one stays, where several CPUs declare it at once.  MINE
+ * may be another's by now: WHICH set of that number it was.
+ */
+static void sw_set_outdo(unsigned int mine, u32 which, u32 my_order,
+			 const char *name)
+{
+	unsigned int set;
+	u32 word, order;
+
+	for (set = 1; set < SW_MAX_SETS; set++) {
+		word = sw_set_word(set);
+		if (set == mine || !sw_set_is_named(set, word, name))
+			continue;
+		order = READ_ONCE(sw_sets.of[set].order);
+		/* with sw_set_claim(): whose name and order that was */
+		smp_rmb();
+		if (READ_ONCE(sw_sets.of[set].word) / SW_SET_STATES !=
+		    word / SW_SET_STATES)
+			continue;
+		if ((s32)(order - my_order) < 0)
+			sw_set_leave(set, word);
+		else
+			sw_set_leave(mine, which);
+	}
 }
 
 /**
@@ -294,8 +382,9 @@ static bool sw_set_delete(const char *name)
 static unsigned int __maybe_unused
 sw_set_declare(const char *name, const char *events, char *why, size_t size)
 {
-	unsigned int set;
 	struct sw_set *s;
+	unsigned int set;
+	u32 word, order;
 
 	if (!*name || strlen(name) >= SW_SET_NAME) {
 		snprintf(why, size, "a set's name has from 1 to %d characters",
@@ -303,7 +392,7 @@ sw_set_declare(const char *name, const char *events, char *why, size_t size)
 		return 0;
 	}
 	for (set = 1; set < SW_MAX_SETS; set++)
-		if (sw_set_move(set, SW_SET_NONE, SW_SET_CLAIMED))
+		if (sw_set_claim(set, &word))
 			break;
 	if (set == SW_MAX_SETS) {
 		snprintf(why, size, "a script has at most %d sets at a time",
@@ -312,14 +401,16 @@ sw_set_declare(const char *name, const char *events, char *why, size_t size)
 	}
 	s = &sw_sets.of[set];
 	strscpy(s->name, name, SW_SET_NAME);
+	order = atomic_inc_return(&sw_sets.orders);
+	WRITE_ONCE(s->order, order);
 	if (!sw_set_fill(s, events, why, size)) {
-		/* with sw_set_move(), after which it is filled in anew */
-		smp_store_release(&s->state, SW_SET_NONE);
+		sw_set_is_now(set, SW_SET_NONE);
 		return 0;
 	}
-	sw_set_delete(name);
-	/* with sw_set_state() */
-	smp_store_release(&s->state, SW_SET_DECLARED);
+	sw_set_is_now(set, SW_SET_DECLARED);
+	/* with another CPU's that declares it, too: one of both finds the other */
+	smp_mb();
+	sw_set_outdo(set, word, order, name);
 	WRITE_ONCE(sw_sets.asked, true);
 	return set;
 }

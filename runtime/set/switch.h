@@ -251,12 +251,21 @@ static void sw_set_gate(unsigned int set)
 	WARN_ON_ONCE(!sw_gate_try(set));
 }
 
+/* A CPU's clocks stand from now on. */
+static void sw_set_stand(struct sw_set_cpu *p, struct sw_cpu *c)
+{
+	u64 now = sw_clock_ns();
+
+	sw_set_charge_at(p, c, now);
+	p->session += sw_set_since(p->since, now);
+	p->began = false;
+}
+
 /* The time of this CPU's session is over, or it makes a pause. */
 static void sw_set_pause(struct sw_set_cpu *p)
 {
 	struct sw_cpu *c;
 	unsigned long flags;
-	u64 now;
 
 	if (!p->began)
 		return;
@@ -266,10 +275,7 @@ static void sw_set_pause(struct sw_set_cpu *p)
 	WRITE_ONCE(c->gate_seq, c->gate_seq + 1);
 	/* with sw_set_sum() */
 	smp_wmb();
-	now = sw_clock_ns();
-	sw_set_charge_at(p, c, now);
-	p->session += sw_set_since(p->since, now);
-	p->began = false;
+	sw_set_stand(p, c);
 	/* with sw_set_sum(), too */
 	smp_store_release(&c->gate_seq, c->gate_seq + 1);
 	local_irq_restore(flags);
