@@ -13,6 +13,7 @@
  *   sw_gate_apply()		on its CPU, interrupts off, c->busy held
  *   sw_gate_try()		any context, NMI included
  *   sw_gate_stop()		the same
+ *   sw_gates_look_again()	any but NMI
  *   sw_gate_begin(), _end()	sleepable, under sw_session_lock
  *
  * Where an NMI finds c->busy held, the gate is shut or opened as soon as
@@ -175,14 +176,52 @@ static void sw_gate_on_ask(void)
 	sw_gate_try(this_cpu_read(sw_cpus.set));
 }
 
+/*
+ * One CPU at a time tells all others, however many want it: who comes meanwhile has it
+ * do so once more.
+ */
+enum sw_gate_round { SW_GATE_NONE, SW_GATE_UNDER_WAY, SW_GATE_AGAIN };
+static u32 sw_gate_round;
+
 static void sw_gate_on_irq_work(struct irq_work *work)
 {
+	/* with the cmpxchg() below, or who tells the others sees what is to be seen */
+	bool first = xchg(&sw_gate_round, SW_GATE_AGAIN) == SW_GATE_NONE;
 	int cpu;
 
+	if (first)
+		xchg(&sw_gate_round, SW_GATE_UNDER_WAY);
 	sw_gate_on_ask();
+	if (!first)
+		return;
 	for_each_online_cpu(cpu)
 		if (cpu != smp_processor_id())
 			sw_ask_cpu(cpu, per_cpu_ptr(&sw_gate_asks, cpu));
+	if (cmpxchg(&sw_gate_round, SW_GATE_UNDER_WAY, SW_GATE_NONE) ==
+	    SW_GATE_UNDER_WAY)
+		return;
+	/* with the next xchg() */
+	smp_store_release(&sw_gate_round, SW_GATE_NONE);
+	irq_work_queue(work);
+}
+
+/**
+ * sw_gates_look_again - counters have come that CPUs may have found stopped, or not
+ *
+ * Whether a new counter counts was asked before it was there, so what a script has
+ * stopped or started in between did not reach it.
+ *
+ * Context: any but NMI.
+ */
+static void sw_gates_look_again(void)
+{
+	preempt_disable();
+	/* with sw_gate_stop(): it sees the new counters, or we what it wants */
+	smp_mb();
+	/* with sw_gate_begin() and _end() */
+	if (smp_load_acquire(&sw_gates_on))
+		irq_work_queue(this_cpu_ptr(&sw_gate_work));
+	preempt_enable();
 }
 
 /**
@@ -229,6 +268,9 @@ static void sw_gate_end(void)
 {
 	int cpu;
 
+	WRITE_ONCE(sw_gates_on, false);
+	/* sw_gates_look_again() has preemption off */
+	synchronize_rcu();
 	for_each_possible_cpu(cpu)
 		irq_work_sync(per_cpu_ptr(&sw_gate_work, cpu));
 	sw_ask_end(&sw_gate_asks);

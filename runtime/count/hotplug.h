@@ -12,6 +12,7 @@
 #define STAPWATCH_COUNT_HOTPLUG_H
 
 #include "base/session.h"
+#include "count/gate.h"
 #include "count/pmu.h"
 #include <linux/cpuhotplug.h>
 #include <linux/workqueue.h>
@@ -33,6 +34,7 @@ static void sw_fill_work(struct work_struct *work)
 	if (sw_filled)
 		sw_filled(false);
 	rc = sw_pmu_fill(true, &slot);
+	sw_gates_look_again();
 	if (sw_filled)
 		sw_filled(true);
 	if (rc)
@@ -56,6 +58,7 @@ static int sw_cpu_online(unsigned int cpu)
 		came(cpu);
 	if (mutex_trylock(&sw_session_lock)) {
 		sw_pmu_fill(false, &slot);
+		sw_gates_look_again();
 		mutex_unlock(&sw_session_lock);
 	}
 	schedule_work(&sw_fill);

@@ -46,15 +46,6 @@ static struct sw_table sw_threads;
 /* Counts of an interrupt's start, where interrupts are not the thread's. */
 static DEFINE_PER_CPU(u64 [SW_MAX_SLOTS], sw_irq_base);
 
-/* A thread, if it is watched, runs without its counter. */
-static void sw_hole(struct sw_thread *t, unsigned int slot)
-{
-	if (!t)
-		return;
-	t->lost |= 1U << slot;
-	t->stretch++;
-}
-
 /* Was all of the thread counted since its entry's stretch was THEN?  If not, a
  * difference is withheld. */
 static noinline bool sw_stretch_differs(const struct sw_thread *t, u64 then)
@@ -89,6 +80,7 @@ struct sw_thread_set {
 	u8 set;			/* its own, if sets go by the thread's time */
 	u8 active;		/* while it runs: the set whose time goes by */
 	bool timed;		/* while it runs: what follows is known */
+	u32 holed;		/* bit per slot: a hole that watch/ was not told of */
 	u64 used;		/* how much of its own set's time has gone by, ns */
 	u64 turn;		/* the last one that it ran in */
 	u64 session_at;		/* what its CPU's clocks stood at: of the session */
@@ -107,6 +99,17 @@ static struct sw_thread_set *sw_thread_set(struct sw_thread *t)
 	if (!sw_thread_words)
 		return NULL;
 	return (struct sw_thread_set *)&t->sum[SW_WORDS];
+}
+
+/* A thread, if it is watched, runs without its counter. */
+static void sw_hole(struct sw_thread *t, unsigned int slot)
+{
+	if (!t)
+		return;
+	t->lost |= 1U << slot;
+	t->stretch++;
+	if (sw_thread_set(t))
+		sw_thread_set(t)->holed |= 1U << slot;
 }
 
 /* Where the script has sets: who keeps the time that each was active while a thread

@@ -236,9 +236,13 @@ static int sw_sets_try(void)
 			continue;
 		lacks = 0;
 		for_each_online_cpu(cpu) {
-			lacks |= sw_set_exchange(0, set, cpu);
-			if (!sw_pmu_counts(cpu))
+			struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+
+			sw_set_exchange(0, set, cpu);
+			if (!sw_set_overflow_on(p) || !sw_pmu_counts(cpu))
 				lacks |= 1U << (sw_sets.of[set].nr - 1);
+			lacks |= sw_set_lacking(set, cpu);
+			sw_set_overflow_off(p);
 			sw_set_exchange(set, 0, cpu);
 		}
 		for (i = 0; i < sw_sets.of[set].nr && !rc; i++)

@@ -95,20 +95,18 @@ static bool sw_set_has_pmu(unsigned int set, unsigned int n, int cpu,
 }
 
 /*
- * Turn a set's events off, and those of another one on.
+ * Turn a set's events off, and those of another one on; who wants to know asks
+ * sw_set_lacking() which of these have a counter.
  *
  * Each time perf turns one on it takes all of that PMU off and puts them on again.  So
  * one of each PMU is turned on, and all others are only marked.  Where perf has not
  * followed it is told of each.
- *
- * Return: bit per event of TO that found no counter on the PMU.
  */
-static u32 sw_set_exchange(unsigned int from, unsigned int to, int cpu)
+static void sw_set_exchange(unsigned int from, unsigned int to, int cpu)
 {
 	const struct sw_set *old = &sw_sets.of[from], *new = &sw_sets.of[to];
 	struct perf_event *e;
 	unsigned int i;
-	u32 lacks = 0;
 
 	for (i = 0; i < old->nr; i++) {
 		e = sw_set_perf_event(cpu, old->slot[i]);
@@ -128,8 +126,18 @@ static u32 sw_set_exchange(unsigned int from, unsigned int to, int cpu)
 		if (e && READ_ONCE(e->state) > PERF_EVENT_STATE_OFF)
 			perf_event_disable(e);
 	}
-	for (i = 0; i < new->nr; i++) {
-		e = sw_set_perf_event(cpu, new->slot[i]);
+}
+
+/* Bit per event of a set that is on, and found no counter on the PMU. */
+static u32 sw_set_lacking(unsigned int set, int cpu)
+{
+	const struct sw_set *s = &sw_sets.of[set];
+	struct perf_event *e;
+	unsigned int i;
+	u32 lacks = 0;
+
+	for (i = 0; i < s->nr; i++) {
+		e = sw_set_perf_event(cpu, s->slot[i]);
 		if (e && !sw_pmu_is_on(e))
 			lacks |= 1U << i;
 	}
@@ -205,6 +213,37 @@ static int sw_set_overflow_open(int cpu)
 	if (old)
 		perf_event_release_kernel(old);
 	return 0;
+}
+
+/*
+ * The event whose overflows are counted begins anew.  It may take a counter from the
+ * set's own, so those are looked at after that.
+ *
+ * Return: false: it has no counter itself.
+ */
+static bool sw_set_overflow_on(struct sw_set_cpu *p)
+{
+	if (!p->overflow)
+		return true;
+	/* which begins anew by that */
+	perf_event_period(p->overflow, sw_sets.rules.period);
+	perf_event_enable(p->overflow);
+	return sw_pmu_is_on(p->overflow);
+}
+
+static void sw_set_overflow_off(struct sw_set_cpu *p)
+{
+	if (p->overflow)
+		perf_event_disable(p->overflow);
+}
+
+static void sw_set_overflow_lacks(int cpu)
+{
+	static bool warned;
+
+	if (!xchg(&warned, true))
+		_stp_warn("stapwatch: the event of overflow:... found no counter on CPU %d; sets are not switched by it there\n",
+			  cpu);
 }
 
 /* Nobody switches that CPU any more. */
@@ -321,20 +360,20 @@ static void sw_set_turn(struct sw_set_cpu *p, unsigned int set, int cpu)
 {
 	u32 lacks;
 
-	if (p->overflow)
-		perf_event_disable(p->overflow);
+	sw_set_overflow_off(p);
 	if (!sw_set_can_turn_on(p, set, cpu))
 		set = 0;
 	/* who has asked for another one may have changed its mind */
-	lacks = set == p->on ? 0 : sw_set_exchange(p->on, set, cpu);
+	if (set != p->on)
+		sw_set_exchange(p->on, set, cpu);
+	p->on = set;
+	if (!set)
+		return;
+	if (!sw_set_overflow_on(p))
+		sw_set_overflow_lacks(cpu);
+	lacks = sw_set_lacking(set, cpu);
 	if (lacks)
 		sw_set_lacks(set, p, cpu, lacks);
-	if (p->overflow && set) {
-		/* which begins anew by that */
-		perf_event_period(p->overflow, sw_sets.rules.period);
-		perf_event_enable(p->overflow);
-	}
-	p->on = set;
 }
 
 /* A set that is there no more gives its turn to the next one. */

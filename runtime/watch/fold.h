@@ -78,13 +78,17 @@ static void sw_fold_times_now(const struct sw_cpu *c, struct sw_watch_cpu *wc,
 
 /* It has run uncounted: neither its counts nor those of its targets are whole. */
 static noinline void
-sw_fold_holes(const struct sw_watch_cpu *wc, const struct sw_thread *e,
+sw_fold_holes(const struct sw_watch_cpu *wc, struct sw_thread *e,
 	      struct sw_watched *w)
 {
+	struct sw_thread_set *s = sw_thread_set(e);
 	u64 bits = w->targets & wc->active;
-	/* a reading may have taken the bits away */
-	u32 holed = e->lost ?: ~0U;
+	/* with sets `lost' also has those that did not count; a reading may have
+	 * taken its bits away */
+	u32 holed = (s ? s->holed : e->lost) ?: ~0U;
 
+	if (s)
+		s->holed = 0;
 	w->holes = e->stretch;
 	WRITE_ONCE(w->holed, w->holed | holed);
 	for (; bits; bits &= bits - 1)
