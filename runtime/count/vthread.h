@@ -82,13 +82,14 @@ struct sw_thread_set {
 	bool timed;		/* while it runs: what follows is known */
 	u32 holed;		/* bit per slot: a hole that watch/ was not told of */
 	u64 used;		/* how much of its own set's time has gone by, ns */
-	u64 turn;		/* the last one that it ran in */
+	u64 turns[4];		/* the last ones that it ran in, of a CPU each */
+	u64 turn_at;		/* how many it was given */
 	u64 session_at;		/* what its CPU's clocks stood at: of the session */
 	u64 active_at;		/* and of that set */
 };
 
 #define SW_THREAD_SET_WORDS (sizeof(struct sw_thread_set) / sizeof(u64))
-_Static_assert(SW_THREAD_SET_WORDS == 6, "as stapwatch-production(7) has it");
+_Static_assert(SW_THREAD_SET_WORDS == 10, "as stapwatch-production(7) has it");
 
 /* The words of each entry that has it; else 0. */
 static unsigned int sw_thread_words;

@@ -54,6 +54,18 @@ static u64 sw_set_clock(const struct sw_cpu *c, const struct sw_set_cpu *p,
 	return p->active[set] + sw_set_since(p->last, now);
 }
 
+/* Has the thread run in that turn already?  It may have been on another CPU since:
+ * the turns of four CPUs are known. */
+static bool sw_set_is_turn_of(const struct sw_thread_set *s, u64 turn)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(s->turns); i++)
+		if (s->turns[i] == turn)
+			return true;
+	return false;
+}
+
 static void
 sw_set_times_in(const struct sw_cpu *c, struct sw_thread *t, u64 now)
 {
@@ -65,9 +77,9 @@ sw_set_times_in(const struct sw_cpu *c, struct sw_thread *t, u64 now)
 	s->session_at = sw_set_clock(c, p, 0, now);
 	s->active_at = sw_set_clock(c, p, s->active, now);
 	s->timed = true;
-	if (!s->active || s->turn == turn)
+	if (!s->active || sw_set_is_turn_of(s, turn))
 		return;
-	s->turn = turn;
+	s->turns[s->turn_at++ % ARRAY_SIZE(s->turns)] = turn;
 	t->sum[SW_WORD_RUNS(s->active)]++;
 }
 

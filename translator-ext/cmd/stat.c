@@ -185,6 +185,7 @@ static int on_block(const struct stat_request *req,
 						 &before.sets[i].active_ns);
 	}
 	b.session_ns = difference(b.session_ns, &before.session_ns);
+	b.span_ns = difference(b.ns, &before.ns);
 	return stat_print(req, &b);
 }
 

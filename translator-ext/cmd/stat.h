@@ -95,6 +95,7 @@ struct stat_thread {
 /* What the script says at a time. */
 struct stat_block {
 	int64_t ns;		/* since it began to count */
+	int64_t span_ns;	/* that the counts are of: since that, or a block */
 	/* how long CPUs had sets, all together; or how long ran who is counted */
 	int64_t session_ns;
 	int64_t *counts;	/* of each event */

@@ -64,7 +64,8 @@ static void json_set(const struct stat_request *req,
 
 	buf_printf(out, ",\"set\":%zu", set);
 	json_number("runs", several ? sets[set].runs : 1, out);
-	json_number("active_ns", several ? sets[set].active_ns : b->ns, out);
+	json_number("active_ns", several ? sets[set].active_ns : b->span_ns,
+		    out);
 	if (several)
 		json_number("session_ns", session_ns, out);
 }

@@ -50,6 +50,7 @@ static void begin_block(struct session *s, int64_t ns)
 {
 	drop_threads(&s->block);
 	s->block.ns = ns;
+	s->block.span_ns = ns;
 	s->block.session_ns = STAT_NO_COUNT;
 	forget(s->req, s->block.counts, s->block.sets);
 	s->in_block = true;
