@@ -30,6 +30,7 @@
 #include "call/keys.h"
 #include "call/state.h"
 #include "count/cpu.h"
+#include "count/hit.h"
 #include "count/table.h"
 #include "count/vthread.h"
 #include "store/map.h"
@@ -92,21 +93,34 @@ sw_call_end_tsc(const struct sw_call_start *s, u64 took)
 	sw_hist_add_at(*(s->hists->at + sw_calls.tsc.at), took);
 }
 
-static noinline void sw_call_begin_counts(struct sw_call_start *s)
+/*
+ * The thread's counts of the recorded events into NOW, of one instant, as a call's
+ * begin and its end have them alike.  Called with c->busy held.
+ */
+static void sw_call_counts(struct sw_cpu *c, u64 *now)
 {
 	const struct sw_call_event *e = sw_calls.events;
 	const struct sw_call_event *end = e + sw_calls.nr_events;
-	u64 *count = s->counts;
+	u32 found = sw_pass_for_call(c, true);
+
+	for (; e < end; e++)
+		*now++ = likely(found & (1U << e->slot)) ?
+			 *(c->call.thread + e->slot) :
+			 sw_thread_now(c, e->slot);
+}
+
+static noinline void sw_call_begin_counts(struct sw_call_start *s)
+{
 	unsigned long flags;
 	struct sw_cpu *c;
+	unsigned int i;
 
 	if (!sw_enter(&c, &flags)) {
-		for (; e < end; e++)
-			*count++ = SW_NONE;
+		for (i = 0; i < sw_calls.nr_events; i++)
+			s->counts[i] = SW_NONE;
 		return;
 	}
-	for (; e < end; e++)
-		*count++ = sw_thread_now(c, e->slot);
+	sw_call_counts(c, s->counts);
 	s->stretch = c->cur ? c->cur->stretch : 0;
 	sw_leave(c, flags);
 }
@@ -115,19 +129,19 @@ static noinline void sw_call_end_counts(const struct sw_call_start *s)
 {
 	const struct sw_call_event *e = sw_calls.events;
 	const struct sw_call_event *end = e + sw_calls.nr_events;
+	u64 counts[SW_CALL_EVENTS], *now = counts;
 	const u64 *count = s->counts;
 	unsigned long flags;
 	struct sw_cpu *c;
-	s64 now;
 
 	if (!sw_enter(&c, &flags))
 		return;
-	for (; e < end; e++, count++) {
-		now = sw_thread_now(c, e->slot);
-		if (unlikely(now == SW_NONE || *count == SW_NONE))
+	sw_call_counts(c, counts);
+	for (; e < end; e++, count++, now++) {
+		if (unlikely(*now == SW_NONE || *count == SW_NONE))
 			continue;
 		if (likely(!c->cur || sw_is_stretch(c->cur, s->stretch)))
-			sw_hist_add_at(*(s->hists->at + e->at), now - *count);
+			sw_hist_add_at(*(s->hists->at + e->at), *now - *count);
 	}
 	sw_leave(c, flags);
 }

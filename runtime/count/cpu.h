@@ -54,6 +54,17 @@ struct sw_counter {
 	bool absent;			/* the event's PMU is not of that CPU */
 };
 
+/* What one pass over the slots found, of a CPU and of its thread; bits of those that are
+ * there, and that no reading has taken yet. */
+struct sw_seen {
+	u64 cpu[SW_MAX_SLOTS];
+	u64 thread[SW_MAX_SLOTS];
+	u32 cpu_found;
+	u32 cpu_left;
+	u32 thread_found;
+	u32 thread_left;
+};
+
 struct sw_cpu {
 	unsigned int busy;
 	unsigned int irq_depth;
@@ -67,6 +78,9 @@ struct sw_cpu {
 	struct task_struct *running;
 	/* per slot: where the counts go of a thread that is not watched */
 	u64 nobody[SW_MAX_SLOTS];
+	/* see hit.h: of the handler that runs; of a call's begin or end */
+	struct sw_seen hit;
+	struct sw_seen call;
 	/* per slot: NULL means tsc */
 	const struct sw_counter *counter[SW_MAX_SLOTS];
 	/* values that were withheld, and why */

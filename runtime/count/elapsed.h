@@ -20,6 +20,7 @@
 #define STAPWATCH_COUNT_ELAPSED_H
 
 #include "base/session.h"
+#include "count/hit.h"
 #include "count/vthread.h"
 #include <linux/kprobes.h>
 
@@ -61,33 +62,55 @@ static u64 *sw_start_of_thread(struct sw_start *s)
 	       (sw_elapsed_uses & SW_USES_CPU ? sw_elapsed_slots : 0);
 }
 
+/* A slot that a pass left out: it is read alone, or has no value. */
+static __always_inline void
+sw_start_alone(struct sw_cpu *c, struct sw_start *s, unsigned int slot)
+{
+	s64 count;
+
+	/* nobody has asked for it yet */
+	if (sw_is_inactive(c, slot))
+		return;
+	if (sw_elapsed_uses & SW_USES_THREAD) {
+		count = sw_pmu.set[slot] ? sw_thread_now_in_span(c, slot) :
+					   sw_thread_now(c, slot);
+		sw_start_of_thread(s)[slot] = count;
+		if (count != SW_NONE)
+			s->has_thread |= 1U << slot;
+	}
+	if ((sw_elapsed_uses & SW_USES_CPU) &&
+	    sw_now(c, slot, sw_start_of_cpu(s) + slot))
+		s->has_cpu |= 1U << slot;
+}
+
 static void sw_start_now(struct sw_start *s)
 {
+	unsigned int i, slots = min(sw_pmu.slots, sw_elapsed_slots);
+	const bool of_thread = sw_elapsed_uses & SW_USES_THREAD;
+	const bool of_cpu = sw_elapsed_uses & SW_USES_CPU;
+	u32 found = (1ULL << slots) - 1;
 	unsigned long flags;
 	struct sw_cpu *c;
-	unsigned int i;
-	u64 *count;
 
 	if (!sw_enter(&c, &flags))
 		return;
 	s->cpu = smp_processor_id();
 	s->set_gen = c->set_gen;
-	for (i = 0; i < min(sw_pmu.slots, sw_elapsed_slots); i++) {
-		/* nobody has asked for it yet */
-		if (unlikely(sw_is_inactive(c, i)))
+	found &= sw_pass_for_call(c, of_thread);
+	for (i = 0; i < slots; i++) {
+		if (unlikely(!(found & (1U << i)))) {
+			sw_start_alone(c, s, i);
 			continue;
-		if (sw_elapsed_uses & SW_USES_THREAD) {
-			count = sw_start_of_thread(s) + i;
-			*count = unlikely(sw_pmu.set[i]) ?
-				 sw_thread_now_in_span(c, i) :
-				 sw_thread_now(c, i);
-			if (*count != SW_NONE)
-				s->has_thread |= 1U << i;
 		}
-		if ((sw_elapsed_uses & SW_USES_CPU) &&
-		    sw_now(c, i, sw_start_of_cpu(s) + i))
-			s->has_cpu |= 1U << i;
+		if (of_thread)
+			sw_start_of_thread(s)[i] = *(c->call.thread + i);
+		if (of_cpu)
+			sw_start_of_cpu(s)[i] = *(c->call.cpu + i);
 	}
+	if (of_thread)
+		s->has_thread |= found;
+	if (of_cpu)
+		s->has_cpu |= found;
 	if (s->has_thread) {
 		s->stretch = c->cur ? c->cur->stretch : 0;
 		s->spans = c->cur ? sw_spans(c, c->cur) : 0;
@@ -163,11 +186,11 @@ sw_elapsed(struct kretprobe_instance *ri, unsigned int slot, bool of_thread)
 	s64 now;
 
 	if (!of_thread)
-		now = sw_read_cpu(slot);
+		now = sw_hit_cpu(slot);
 	else if (unlikely(sw_pmu.set[slot]))
-		now = sw_read_thread_in_span(slot);
+		now = sw_hit_thread_in_span(slot);
 	else
-		now = sw_read_thread(slot);
+		now = sw_hit_thread(slot);
 	if (now == SW_NONE)
 		return SW_NONE;
 	if (!((of_thread ? s->has_thread : s->has_cpu) & (1U << slot))) {

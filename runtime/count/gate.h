@@ -102,6 +102,9 @@ static void sw_gate_apply(struct sw_cpu *c, unsigned int set)
 	bool stopped = READ_ONCE(sw_pmu.stopped);
 	u32 sets_stopped = atomic_read(&sw_pmu.sets_stopped);
 
+	/* a handler that reads on does so anew, see hit.h */
+	c->cpu_found = 0;
+	c->thread_found = 0;
 	WRITE_ONCE(c->gate_seq, c->gate_seq + 1);
 	/* with sw_set_count_on() on other CPUs */
 	smp_wmb();

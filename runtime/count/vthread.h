@@ -33,6 +33,8 @@
 
 #include "base/hooks.h"
 #include "base/kernel.h"
+#include "count/entry.h"
+#include "count/pass.h"
 #include "count/pmu.h"
 #include "count/table.h"
 #include <linux/err.h>
@@ -42,160 +44,17 @@
 #include <trace/events/irq.h>
 #include <trace/events/sched.h>
 
-static struct sw_table sw_threads;
 /* Counts of an interrupt's start, where interrupts are not the thread's. */
 static DEFINE_PER_CPU(u64 [SW_MAX_SLOTS], sw_irq_base);
 
-/* Was all of the thread counted since its entry's stretch was THEN?  If not, a
- * difference is withheld. */
-static noinline bool sw_stretch_differs(const struct sw_thread *t, u64 then)
-{
-	if ((t->stretch ^ then) / SW_TABLE_STRETCH)
-		sw_withheld(anew);
-	else
-		sw_withheld(holed);
-	return false;
-}
-
-static __always_inline bool
-sw_is_stretch(const struct sw_thread *t, u64 then)
-{
-	return likely(t->stretch == then) || sw_stretch_differs(t, then);
-}
-
-/*
- * In scripts with sets a thread has sums of each set behind those of its slots: how long
- * the set was active while the thread ran, and in how many of the set's turns that was.
- * Set 0's time is that of all sets and of none.
- */
-#define SW_WORD_ACTIVE(set) (SW_MAX_SLOTS + (set))
-#define SW_WORD_RUNS(set) (SW_MAX_SLOTS + SW_MAX_SETS + (set))
-#define SW_WORDS (SW_MAX_SLOTS + 2 * SW_MAX_SETS)
-
-/* What it has behind these, see set/thread.h. */
-struct sw_thread_set {
-	u32 spans;		/* how often what was counted for it changed */
-	u32 set_gen;		/* its CPU's, when it came in */
-	u8 with;		/* the set that counted when it went out */
-	u8 set;			/* its own, if sets go by the thread's time */
-	u8 active;		/* while it runs: the set whose time goes by */
-	bool timed;		/* while it runs: what follows is known */
-	u32 holed;		/* bit per slot: a hole that watch/ was not told of */
-	u64 used;		/* how much of its own set's time has gone by, ns */
-	u64 turns[4];		/* the last ones that it ran in, of a CPU each */
-	u64 turn_at;		/* how many it was given */
-	u64 session_at;		/* what its CPU's clocks stood at: of the session */
-	u64 active_at;		/* and of that set */
-};
-
-#define SW_THREAD_SET_WORDS (sizeof(struct sw_thread_set) / sizeof(u64))
-_Static_assert(SW_THREAD_SET_WORDS == 10, "as stapwatch-production(7) has it");
-
-/* The words of each entry that has it; else 0. */
-static unsigned int sw_thread_words;
-
-/* NULL where the script has no sets. */
-static struct sw_thread_set *sw_thread_set(struct sw_thread *t)
-{
-	if (!sw_thread_words)
-		return NULL;
-	return (struct sw_thread_set *)&t->sum[SW_WORDS];
-}
-
-/* A thread, if it is watched, runs without its counter. */
-static void sw_hole(struct sw_thread *t, unsigned int slot)
-{
-	if (!t)
-		return;
-	t->lost |= 1U << slot;
-	t->stretch++;
-	if (sw_thread_set(t))
-		sw_thread_set(t)->holed |= 1U << slot;
-}
-
-/* Where the script has sets: who keeps the time that each was active while a thread
- * ran.  Called on the CPU that runs it, c->busy held. */
-static const struct sw_thread_times {
-	/* the thread comes in */
-	void (*in)(const struct sw_cpu *c, struct sw_thread *t, u64 now);
-	/* it goes out, or wants its sums up to date.  Return: of which set, beside 0 */
-	unsigned int (*out)(const struct sw_cpu *c, struct sw_thread *t,
-			    u64 now);
-} *sw_thread_times;
-
-/* How often what was counted for a thread has changed, which its CPU runs: of two
- * equal numbers the same set counted in between, whenever the thread ran. */
-static u32 __maybe_unused
-sw_spans(const struct sw_cpu *c, struct sw_thread *t)
-{
-	const struct sw_thread_set *s = sw_thread_set(t);
-
-	return s ? s->spans + c->set_gen - s->set_gen : 0;
-}
-
-/*
- * A counter's value for a switch that finds it off the PMU.  OUT and IN are
- * sums: the switch has no more of the threads at hand, which saves it spills.
- */
-static noinline u64
-sw_now_hole(const struct sw_cpu *c, unsigned int slot, u64 *out, u64 *in)
-{
-	const struct sw_counter *k = c->counter[slot];
-
-	if (k->shut)
-		return k->before;
-	if (!sw_cpu_is_chosen(smp_processor_id()) || k->absent ||
-	    sw_now_off_pmu(k) == SW_NONE) {
-		if (out != c->nobody)
-			sw_hole(container_of(out, struct sw_thread, sum[0]),
-				slot);
-		if (in != c->nobody)
-			sw_hole(container_of(in, struct sw_thread, sum[0]),
-				slot);
-	}
-	return sw_last(k);
-}
-
 /*
  * Give what was counted since the last switch to OUT, and begin with IN.
- * Either may be NULL: a thread that is not watched.  No switch comes in the
- * middle of what perf does to a counter: it is on the PMU or off, and in both
- * cases up to date.
+ * Either may be NULL: a thread that is not watched.
  */
-static noinline void
+static __always_inline void
 sw_switch_threads(struct sw_cpu *c, struct sw_thread *out, struct sw_thread *in)
 {
-	const struct sw_counter **k = c->counter;
-	const struct sw_counter **end = k + READ_ONCE(sw_pmu.slots);
-	u64 *from = out ? out->sum : c->nobody;
-	u64 *to = in ? in->sum : c->nobody;
-	struct perf_event *e;
-	u64 now;
-
-	WRITE_ONCE(c->busy, 1);
-	barrier();
-	c->cur = in;
-	do {
-		if (!*k) {
-			now = sw_tsc();
-		} else {
-			e = (*k)->event;
-			if (likely(e && READ_ONCE(e->oncpu) ==
-					smp_processor_id())) {
-				e->pmu->read(e);
-				now = (*k)->before + local64_read(&e->count);
-			} else {
-				unsigned int slot = k - c->counter;
-
-				now = sw_now_hole(c, slot, from - slot,
-						  to - slot);
-			}
-		}
-		*from++ += now;
-		*to++ -= now;
-	} while (++k < end);
-	barrier();
-	WRITE_ONCE(c->busy, 0);
+	sw_pass(c, out ? out->sum : c->nobody, in ? in->sum : c->nobody, in);
 }
 
 /* The same for a thread that will not come back. */
@@ -212,7 +71,7 @@ sw_switch_last(struct sw_cpu *c, struct sw_thread *out, struct sw_thread *in)
 	WRITE_ONCE(c->busy, 0);
 }
 
-static void
+static notrace void
 sw_on_switch(void *data, bool preempt, struct task_struct *prev,
 	     struct task_struct *next, unsigned int prev_state)
 {
@@ -259,10 +118,14 @@ static void (*sw_taken_in)(void);
  * Called with c->busy held. */
 static void sw_take_in(struct sw_cpu *c, struct sw_thread *t)
 {
-	unsigned int i;
+	unsigned int i, slots = sw_pmu.slots;
 	u64 now;
 
-	for (i = 0; i < sw_pmu.slots; i++) {
+	if (!c->irq_depth && sw_passable(c, slots)) {
+		sw_pass(c, c->nobody, t->sum, t);
+		slots = 0;
+	}
+	for (i = 0; i < slots; i++) {
 		if (!sw_now_of_current(c, i, &now)) {
 			sw_hole(t, i);
 			now = sw_last(c->counter[i]);
@@ -276,20 +139,36 @@ static void sw_take_in(struct sw_cpu *c, struct sw_thread *t)
 		sw_taken_in();
 }
 
+/* How current was found; the last three are why it was not. */
+enum sw_found {
+	SW_FOUND,
+	SW_FOUND_LEAVING,	/* its sums are complete */
+	SW_FOUND_NESTED,
+	SW_FOUND_FULL,
+	SW_FOUND_GONE,
+};
+
+static void sw_withhold_thread(enum sw_found how)
+{
+	if (how == SW_FOUND_NESTED)
+		sw_withheld(nested);
+	else if (how == SW_FOUND_FULL)
+		sw_withheld(full);
+	else
+		sw_withheld(leaving);
+}
+
 /* Begin to watch current.  Called with c->busy held. */
-static noinline struct sw_thread *sw_watch_current(struct sw_cpu *c)
+static noinline struct sw_thread *
+sw_watch_current(struct sw_cpu *c, enum sw_found *how)
 {
 	struct sw_thread *t = sw_entry_of_current ?
 			      sw_entry_of_current() :
 			      sw_table_insert(&sw_threads, current,
 					      sw_thread_words ?: sw_pmu.slots);
 
-	if (IS_ERR(t)) {
-		sw_withheld(nested);
-		return NULL;
-	}
-	if (!t) {
-		sw_withheld(full);
+	if (IS_ERR_OR_NULL(t)) {
+		*how = t ? SW_FOUND_NESTED : SW_FOUND_FULL;
 		return NULL;
 	}
 	sw_take_in(c, t);
@@ -301,16 +180,15 @@ static noinline struct sw_thread *sw_watch_current(struct sw_cpu *c)
  * out.  Called with c->busy held.
  */
 static noinline struct sw_thread *
-sw_find_current(struct sw_cpu *c, bool *leaving)
+sw_find_current(struct sw_cpu *c, enum sw_found *how)
 {
 	struct sw_thread *t;
 
-	*leaving = c->running && c->running != current;
-	if (!*leaving)
-		return sw_watch_current(c);
+	*how = SW_FOUND;
+	if (!c->running || c->running == current)
+		return sw_watch_current(c, how);
 	t = sw_table_find(&sw_threads, current);
-	if (!t)
-		sw_withheld(leaving);
+	*how = t ? SW_FOUND_LEAVING : SW_FOUND_GONE;
 	return t;
 }
 
@@ -318,13 +196,15 @@ sw_find_current(struct sw_cpu *c, bool *leaving)
 static noinline s64 sw_thread_now_rare(struct sw_cpu *c, unsigned int slot)
 {
 	struct sw_thread *t = c->cur;
-	bool leaving = false;
+	enum sw_found how = SW_FOUND;
 	u64 now;
 
 	if (unlikely(!t || t->task != current)) {
-		t = sw_find_current(c, &leaving);
-		if (!t)
+		t = sw_find_current(c, &how);
+		if (!t) {
+			sw_withhold_thread(how);
 			return SW_NONE;
+		}
 	}
 	if (unlikely(sw_is_inactive(c, slot))) {
 		sw_withheld(inactive);
@@ -339,7 +219,7 @@ static noinline s64 sw_thread_now_rare(struct sw_cpu *c, unsigned int slot)
 			sw_withheld(holed);
 		return SW_NONE;
 	}
-	if (unlikely(leaving))
+	if (unlikely(how == SW_FOUND_LEAVING))
 		return t->sum[slot];
 	if (unlikely(c->irq_depth))
 		now = this_cpu_read(sw_irq_base[slot]);
@@ -377,19 +257,6 @@ static noinline s64 sw_thread_now_in_span(struct sw_cpu *c, unsigned int slot)
 	if (lost)
 		t->lost |= lost;
 	return now;
-}
-
-static s64 __maybe_unused sw_read_thread_in_span(unsigned int slot)
-{
-	unsigned long flags;
-	struct sw_cpu *c;
-	s64 v;
-
-	if (!sw_enter(&c, &flags))
-		return SW_NONE;
-	v = sw_thread_now_in_span(c, slot);
-	sw_leave(c, flags);
-	return v;
 }
 
 /**

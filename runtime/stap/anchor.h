@@ -198,23 +198,26 @@ static int sw_refuse(const struct sw_event *ev, const char *name, int rc)
 	return rc;
 }
 
-/* The same of a set's event. */
+/* The same of a set's event; SW_SET_EVENTS is that of overflow:... */
 static int sw_refuse_of_set(unsigned int set, unsigned int i, int rc)
 {
 	struct sw_set *s = &sw_sets.of[set];
-	char name[SW_NATIVE_NAME + SW_SET_NAME + 16];
+	const struct sw_event *ev = i < SW_SET_EVENTS ? s->event[i] :
+						       sw_sets.rules.event;
+	char name[SW_NATIVE_NAME + SW_SET_NAME + 32];
 
 	if (s->warned[i])
 		return 0;
 	/* a script that runs is not stopped: it lacks the set */
 	if (sw_sets.running) {
 		_stp_warn("stapwatch: set %s is not there: event %s cannot be counted (%d)\n",
-			  s->name, s->event[i]->name, rc);
+			  s->name, ev->name, rc);
 		return rc;
 	}
 	s->warned[i] = true;
-	snprintf(name, sizeof(name), "%s of set %s", s->event[i]->name, s->name);
-	return sw_refuse(s->event[i], name, rc);
+	snprintf(name, sizeof(name), "%s%s set %s", ev->name,
+		 i < SW_SET_EVENTS ? " of" : " of overflow:... beside", s->name);
+	return sw_refuse(ev, name, rc);
 }
 
 /*
@@ -399,7 +402,7 @@ static void sw_anchor_close(const struct perf_event *e)
 
 /**
  * sw_value - a reading by an event's number
- * @read: sw_read_cpu or sw_read_thread
+ * @read: sw_hit_cpu or sw_hit_thread
  * Return: the count, SW_NONE or SW_MISSING.
  */
 static __always_inline s64
@@ -440,6 +443,14 @@ static void sw_others_end(void)
 	if (sw_parts.sockets)
 		sw_parts.sockets->gone();
 }
+
+/*
+ * May this handler wait for other CPUs?  Not where the code that it is in has interrupts
+ * off: that may hold what another CPU waits for, which has its interrupts off, too.  A
+ * timer's own interrupt came where they were on.
+ */
+#define SW_MAY_WAIT()							\
+	(!irqs_disabled() || CONTEXT->probe_type == stp_probe_type_hrtimer)
 
 /* For functions that change who is watched: not in an NMI. */
 #define SW_WATCH_IN(name, call) ({					\

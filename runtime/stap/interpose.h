@@ -15,6 +15,7 @@
 #include "base/session.h"
 #include "count/elapsed.h"
 #include "count/event.h"
+#include "count/hit.h"
 #include "count/loads.h"
 #include "count/perf.h"
 #include "count/pmu.h"
@@ -275,14 +276,16 @@ static void sw_samples_end(void)
 }
 
 /*
- * A stap that no longer calls these two would make modules that count nothing, and
- * without the third sets would not begin.  Each macro, where it is expanded, defines
+ * A stap that no longer calls these two would make modules that count nothing;
+ * without the third sets would not begin, and without the fourth a handler would get
+ * readings of an earlier one.  Each macro, where it is expanded, defines
  * the symbol that an anchor's handler asks for here, so that the build then fails with
  * its name.
  */
 extern const char stapwatch_needs_a_stap_that_calls_perf_event_create_kernel_counter[];
 extern const char stapwatch_needs_a_stap_that_calls_perf_event_release_kernel[];
 extern const char stapwatch_needs_a_stap_that_calls_atomic_cmpxchg[];
+extern const char stapwatch_needs_a_stap_that_calls__stp_runtime_entryfn_get_context[];
 #define SW_ASK_FOR_PROOF() do {						\
 	static const char *const proof_[] __used = {			\
 		stapwatch_needs_a_stap_that_calls_perf_event_create_kernel_counter, \
@@ -292,6 +295,11 @@ extern const char stapwatch_needs_a_stap_that_calls_atomic_cmpxchg[];
 #define SW_ASK_FOR_PROOF_OF_SETS() do {					\
 	static const char *const proof_ __used =			\
 		stapwatch_needs_a_stap_that_calls_atomic_cmpxchg;	\
+} while (0)
+
+#define SW_ASK_FOR_PROOF_OF_HITS() do {					\
+	static const char *const proof_ __used =			\
+		stapwatch_needs_a_stap_that_calls__stp_runtime_entryfn_get_context; \
 } while (0)
 
 #define SW_PROVE(function)						\
@@ -327,6 +335,7 @@ static unsigned int __maybe_unused sw_perf_probes(void)
 #define SW_HAS_DEAD 0
 #define SW_HAS_SETS 0
 #define SW_HAS_SOCKETS 0
+#define SW_HAS_HITS 0
 #define SW_HAS_ELAPSED_CPU 0
 #define SW_HAS_ELAPSED_THREAD 0
 #define SW_HAS_SAMPLES 0
@@ -425,6 +434,15 @@ static inline int sw_atomic_cmpxchg(atomic_t *v, int old, int new)
 			sw_parts.sets->run();				\
 	}								\
 	sw_atomic_cmpxchg(v_, old_, new); })
+
+/* How each handler begins; __sw_configure() has SystemTap's call made by this. */
+#define SW_HIT(get_context) ({						\
+	struct context *hit_ = get_context;				\
+									\
+	SW_PROVE(_stp_runtime_entryfn_get_context);			\
+	if (SW_HAS_HITS && hit_)					\
+		sw_hit_begins();					\
+	hit_; })
 
 #define register_kretprobe(rp)						\
 	sw_register_kretprobe(rp, SW_HAS_ELAPSED_CPU * SW_USES_CPU |	\

@@ -4,7 +4,7 @@
  *
  * A thread that is watched has a sum of each slot, and one of a set's slot grows only
  * while the set is active.  So it is of the time when the set was active while the
- * thread ran, which has sums of its own (count/vthread.h).
+ * thread ran, which has sums of its own (count/entry.h).
  *
  * All of it: any context, NMI included, end probes too.
  */

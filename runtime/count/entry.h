@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the entry of a watched thread has beside its sums, and which of its readings
+ * can be compared.
+ *
+ * Who may run what, against whom: all of it on the CPU that runs the thread, with
+ * c->busy held; sw_is_stretch() wants preemption off only.
+ */
+#ifndef STAPWATCH_COUNT_ENTRY_H
+#define STAPWATCH_COUNT_ENTRY_H
+
+#include "base/kernel.h"
+#include "count/cpu.h"
+#include "count/table.h"
+
+static struct sw_table sw_threads;
+
+/* Was all of the thread counted since its entry's stretch was THEN?  If not, a
+ * difference is withheld. */
+static noinline bool sw_stretch_differs(const struct sw_thread *t, u64 then)
+{
+	if ((t->stretch ^ then) / SW_TABLE_STRETCH)
+		sw_withheld(anew);
+	else
+		sw_withheld(holed);
+	return false;
+}
+
+static __always_inline bool
+sw_is_stretch(const struct sw_thread *t, u64 then)
+{
+	return likely(t->stretch == then) || sw_stretch_differs(t, then);
+}
+
+/*
+ * In scripts with sets a thread has sums of each set behind those of its slots: how long
+ * the set was active while the thread ran, and in how many of the set's turns that was.
+ * Set 0's time is that of all sets and of none.
+ */
+#define SW_WORD_ACTIVE(set) (SW_MAX_SLOTS + (set))
+#define SW_WORD_RUNS(set) (SW_MAX_SLOTS + SW_MAX_SETS + (set))
+#define SW_WORDS (SW_MAX_SLOTS + 2 * SW_MAX_SETS)
+
+/* What it has behind these, see set/thread.h. */
+struct sw_thread_set {
+	u32 spans;		/* how often what was counted for it changed */
+	u32 set_gen;		/* its CPU's, when it came in */
+	u8 with;		/* the set that counted when it went out */
+	u8 set;			/* its own, if sets go by the thread's time */
+	u8 active;		/* while it runs: the set whose time goes by */
+	bool timed;		/* while it runs: what follows is known */
+	u32 holed;		/* bit per slot: a hole that watch/ was not told of */
+	u64 used;		/* how much of its own set's time has gone by, ns */
+	u64 turns[4];		/* the last ones that it ran in, of a CPU each */
+	u64 turn_at;		/* how many it was given */
+	u64 session_at;		/* what its CPU's clocks stood at: of the session */
+	u64 active_at;		/* and of that set */
+};
+
+#define SW_THREAD_SET_WORDS (sizeof(struct sw_thread_set) / sizeof(u64))
+_Static_assert(SW_THREAD_SET_WORDS == 10, "as stapwatch-production(7) has it");
+
+/* The words of each entry that has it; else 0. */
+static unsigned int sw_thread_words;
+
+/* NULL where the script has no sets. */
+static struct sw_thread_set *sw_thread_set(struct sw_thread *t)
+{
+	if (!sw_thread_words)
+		return NULL;
+	return (struct sw_thread_set *)&t->sum[SW_WORDS];
+}
+
+/* A thread, if it is watched, runs without its counter. */
+static void sw_hole(struct sw_thread *t, unsigned int slot)
+{
+	if (!t)
+		return;
+	t->lost |= 1U << slot;
+	t->stretch++;
+	if (sw_thread_set(t))
+		sw_thread_set(t)->holed |= 1U << slot;
+}
+
+/* Where the script has sets: who keeps the time that each was active while a thread
+ * ran.  Called on the CPU that runs it, c->busy held. */
+static const struct sw_thread_times {
+	/* the thread comes in */
+	void (*in)(const struct sw_cpu *c, struct sw_thread *t, u64 now);
+	/* it goes out, or wants its sums up to date.  Return: of which set, beside 0 */
+	unsigned int (*out)(const struct sw_cpu *c, struct sw_thread *t,
+			    u64 now);
+} *sw_thread_times;
+
+/* How often what was counted for a thread has changed, which its CPU runs: of two
+ * equal numbers the same set counted in between, whenever the thread ran. */
+static u32 __maybe_unused
+sw_spans(const struct sw_cpu *c, struct sw_thread *t)
+{
+	const struct sw_thread_set *s = sw_thread_set(t);
+
+	return s ? s->spans + c->set_gen - s->set_gen : 0;
+}
+
+#endif

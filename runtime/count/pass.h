@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A pass: all slots of a CPU are read in one go.
+ *
+ * Who may run what, against whom: all of it on CPU C, interrupts off, c->busy held;
+ * sw_pass() holds it itself.
+ */
+#ifndef STAPWATCH_COUNT_PASS_H
+#define STAPWATCH_COUNT_PASS_H
+
+#include "base/access.h"
+#include "base/kernel.h"
+#include "count/cpu.h"
+#include "count/entry.h"
+#include "count/pmu.h"
+
+/* A slot of those sums was not counted, if they are a thread's and not its CPU's. */
+static void sw_hole_of(const struct sw_cpu *c, u64 *sum, unsigned int slot)
+{
+	if ((void *)sum < (void *)c || (void *)sum >= (void *)(c + 1))
+		sw_hole(container_of(sum, struct sw_thread, sum[0]), slot);
+}
+
+/*
+ * A counter's value for a pass that finds it off the PMU.  OUT and IN are
+ * sums: the pass has no more of the threads at hand, which saves it spills.
+ */
+static noinline u64
+sw_now_hole(const struct sw_cpu *c, unsigned int slot, u64 *out, u64 *in)
+{
+	const struct sw_counter *k = c->counter[slot];
+
+	if (k->shut)
+		return k->before;
+	if (!sw_cpu_is_chosen(smp_processor_id()) || k->absent ||
+	    sw_now_off_pmu(k) == SW_NONE) {
+		sw_hole_of(c, out, slot);
+		sw_hole_of(c, in, slot);
+	}
+	return sw_last(k);
+}
+
+/*
+ * Read all slots once: add what each stands at to FROM, and take it from TO, which
+ * are sums of a thread, or C's own; CUR is its thread from now on.  Of all slots in one go
+ * and by these instructions alone, for a switch as for a reading: what lies between two
+ * counters' readings is the same at both, so it is in no difference.
+ *
+ * It holds the busy flag itself, also where it is held already: a switch has nothing to
+ * do after it.  Each switch would have an instruction more for who traces functions.
+ *
+ * No switch comes in the middle of what perf does to a counter: it is on the PMU or
+ * off, and in both cases up to date.  Who may come there asks sw_passable() first.
+ */
+static noinline notrace void
+sw_pass(struct sw_cpu *c, u64 *from, u64 *to, struct sw_thread *cur)
+{
+	const struct sw_counter **k = c->counter;
+	/* with smp_store_release() in sw_pmu_open(): their counters are there */
+	const struct sw_counter **end = k + smp_load_acquire(&sw_pmu.slots);
+	struct perf_event *e;
+	u64 now;
+
+	raw_cpu_inc(sw_cpus.busy);
+	barrier();
+	c->cur = cur;
+	do {
+		if (!*k) {
+			now = sw_tsc();
+		} else {
+			e = (*k)->event;
+			if (likely(e && READ_ONCE(e->oncpu) ==
+					smp_processor_id())) {
+				e->pmu->read(e);
+				now = (*k)->before + local64_read(&e->count);
+			} else {
+				unsigned int slot = k - c->counter;
+
+				now = sw_now_hole(c, slot, from - slot,
+						  to - slot);
+			}
+		}
+		*from++ += now;
+		*to++ -= now;
+	} while (++k < end);
+	barrier();
+	raw_cpu_dec(sw_cpus.busy);
+}
+
+/*
+ * Which slots can be read by a pass: those that count on this CPU's PMU.  One that
+ * is shut has its last value there, and is none of them.
+ * Return: a bit per slot; 0 where we interrupted what changes one.
+ */
+static u32 sw_passable(const struct sw_cpu *c, unsigned int slots)
+{
+	const struct sw_counter *const *at = c->counter;
+	const struct sw_counter *const *end = at + slots;
+	const struct perf_event *e;
+	u32 bit = 1, found = 0;
+
+	for (; at < end; at++, bit <<= 1) {
+		const struct sw_counter *k = READ_ONCE(*at);
+
+		if (!k) {
+			found |= bit;
+			continue;
+		}
+		e = k->event;
+		if (!e) {
+			if (k->shut || k->absent)
+				continue;
+			return 0;
+		}
+		if (READ_ONCE(e->oncpu) != smp_processor_id() ||
+		    (READ_ONCE(e->hw.state) & PERF_HES_STOPPED))
+			return 0;
+		found |= bit;
+	}
+	return found;
+}
+
+#endif
