@@ -10,7 +10,8 @@
  *
  * Who may run what, against whom:
  *
- *   sw_gate_apply()		on its CPU, interrupts off, c->busy held
+ *   sw_gate_apply(), sw_gate_look()
+ *				on its CPU, interrupts off, c->busy held
  *   sw_gate_try()		any context, NMI included
  *   sw_gate_stop()		the same
  *   sw_gates_look_again()	any but NMI
@@ -34,7 +35,8 @@
 #include <linux/percpu.h>
 #include <linux/smp.h>
 
-/* Who keeps the time of gates is told before they change. */
+/* Who keeps the time of gates, and what their counters had counted by then, is told
+ * before they change. */
 static void (*sw_gate_before)(struct sw_cpu *c);
 
 /* How an NMI has this CPU follow, and that one the others.  Set up when the session
@@ -99,18 +101,19 @@ static void sw_gate_apply(struct sw_cpu *c, unsigned int set)
 {
 	/* with smp_store_release() in sw_pmu_open(): which are a set's is known */
 	unsigned int slot, of, slots = smp_load_acquire(&sw_pmu.slots);
+	void (*before)(struct sw_cpu *c) = READ_ONCE(sw_gate_before);
 	bool stopped = READ_ONCE(sw_pmu.stopped);
 	u32 sets_stopped = atomic_read(&sw_pmu.sets_stopped);
 
 	/* a handler that reads on does so anew, see hit.h */
-	c->cpu_found = 0;
-	c->thread_found = 0;
+	c->hit.cpu_found = 0;
+	c->hit.thread_found = 0;
 	WRITE_ONCE(c->gate_seq, c->gate_seq + 1);
 	/* with sw_set_count_on() on other CPUs */
 	smp_wmb();
-	if (sw_gate_before)
-		sw_gate_before(c);
 	sw_gate_read(c, slots, c->set, set);
+	if (before)
+		before(c);
 	if (c->set != set) {
 		c->set = set;
 		c->set_gen++;
@@ -127,6 +130,29 @@ static void sw_gate_apply(struct sw_cpu *c, unsigned int set)
 		else
 			sw_gate_open(c, slot);
 	}
+	/* with sw_set_count_on() */
+	smp_store_release(&c->gate_seq, c->gate_seq + 1);
+}
+
+/**
+ * sw_gate_look - bring up to date what other CPUs read of this one's sets
+ *
+ * Their time and their counts, of one instant.
+ * Context: on CPU C, interrupts off, c->busy held.
+ */
+static void sw_gate_look(struct sw_cpu *c)
+{
+	/* as in sw_gate_apply() */
+	unsigned int slots = smp_load_acquire(&sw_pmu.slots);
+	void (*before)(struct sw_cpu *c) = READ_ONCE(sw_gate_before);
+
+	if (!before)
+		return;
+	WRITE_ONCE(c->gate_seq, c->gate_seq + 1);
+	/* with sw_set_count_on() on other CPUs */
+	smp_wmb();
+	sw_gate_read(c, slots, c->set, c->set);
+	before(c);
 	/* with sw_set_count_on() */
 	smp_store_release(&c->gate_seq, c->gate_seq + 1);
 }

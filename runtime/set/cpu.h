@@ -18,8 +18,10 @@
  *				any context, NMI included
  *   sw_set_next(), sw_set_due()	hard interrupt
  *   sw_set_charge()		on its CPU, interrupts off, its busy flag held
- *   sw_set_time(), sw_set_count_on()
+ *   sw_set_sum(), sw_set_count_on()
  *				any context; of another CPU, by a few tries
+ *
+ * Of another CPU both are as of its last change, or sw_gate_look(): of one instant.
  */
 #ifndef STAPWATCH_SET_CPU_H
 #define STAPWATCH_SET_CPU_H
@@ -68,7 +70,7 @@ struct sw_set_cpu {
 	u64 runs[SW_MAX_SETS];
 	u64 merged;		/* by how many requests another one was undone */
 	atomic_t lost;		/* bit per slot that has missed its set's time */
-	u64 count[SW_MAX_SLOTS];	/* when the session was over */
+	u64 count[SW_MAX_SLOTS];	/* of sets' slots, as of LAST */
 };
 
 /* From the session's beginning to after the end probes */
@@ -100,86 +102,83 @@ static void sw_set_charge_at(struct sw_set_cpu *p, struct sw_cpu *c, u64 now)
 	p->last += sw_set_since(p->last, now);
 }
 
+/* ... with what the active set's slots have counted by then; they are up to date. */
 static void sw_set_charge(struct sw_cpu *c)
 {
 	struct sw_set_cpu *p = this_cpu_ptr(sw_set_cpus);
+	/* it does not change as long as a CPU has it on */
+	const struct sw_set *s = &sw_sets.of[c->set];
+	unsigned int i, slot;
 
-	if (p->began)
-		sw_set_charge_at(p, c, sw_clock_ns());
+	if (!p->began)
+		return;
+	sw_set_charge_at(p, c, sw_clock_ns());
+	for (i = 0; c->set && i < s->nr; i++) {
+		slot = s->slot[i];
+		/* the session goes on without it */
+		if (slot < SW_MAX_SLOTS)
+			WRITE_ONCE(p->count[slot], sw_last(c->counter[slot]));
+	}
 }
 
 /* A CPU programs its counters anew within a change: so often it is looked at again. */
 #define SW_SET_TRIES 1000
+/* What is older than that of another CPU, it is asked to bring up to date. */
+#define SW_SET_OLD (10 * NSEC_PER_MSEC)
 
-/**
- * sw_set_sum - a time of a CPU, or how often a set was active on it
- * @at: which member of struct sw_set_cpu
- * Context: any.
- * Return: it, with what is under way; SW_NONE if that CPU does not stop to change
- * it.
+/*
+ * Bring up to date what is read of a CPU: this one now, so that what is read of it here
+ * is not more than what others read next; another one for who reads next.
  */
-static s64 sw_set_sum(int cpu, size_t at)
+static void sw_set_see(int cpu)
+{
+	const struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+	unsigned long flags;
+	struct sw_cpu *c;
+
+	if (!READ_ONCE(sw_sets.running))
+		return;
+	local_irq_save(flags);
+	c = this_cpu_ptr(&sw_cpus);
+	if (cpu != smp_processor_id()) {
+		if (!in_nmi() &&
+		    sw_set_since(READ_ONCE(p->last), sw_clock_ns()) > SW_SET_OLD)
+			sw_ask_cpu(cpu, per_cpu_ptr(&sw_gate_asks, cpu));
+	} else if (!c->busy && (!in_nmi() || sw_gate_is_settled(c))) {
+		WRITE_ONCE(c->busy, 1);
+		barrier();
+		sw_gate_look(c);
+		barrier();
+		WRITE_ONCE(c->busy, 0);
+	}
+	local_irq_restore(flags);
+}
+
+/*
+ * A time of a CPU, or what it has counted, as of LAST there.  In the middle of a change
+ * of this CPU itself there is none.
+ */
+static s64 sw_set_as_of_last(int cpu, const u64 *what)
 {
 	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
 	struct sw_cpu *c = per_cpu_ptr(&sw_cpus, cpu);
-	u64 *what = (u64 *)((char *)p + at), v;
 	u32 seq;
+	u64 v;
 	int i;
 
 	for (i = 0; i < SW_SET_TRIES; i++) {
 		/* with sw_gate_apply() */
 		seq = smp_load_acquire(&c->gate_seq);
 		if (seq & 1) {
-			/* this CPU itself is within the change */
 			if (cpu == raw_smp_processor_id())
 				break;
 			cpu_relax();
 			continue;
 		}
 		v = READ_ONCE(*what);
-		if (READ_ONCE(p->began) && what == sw_set_whose(p, c))
-			v += sw_set_since(READ_ONCE(p->last), sw_clock_ns());
 		if (READ_ONCE(p->began) && what == &p->session)
-			v += sw_set_since(READ_ONCE(p->since), sw_clock_ns());
-		/* with its smp_wmb() */
-		smp_rmb();
-		if (READ_ONCE(c->gate_seq) == seq)
-			return v;
-	}
-	sw_withheld(nested);
-	return SW_NONE;
-}
-
-static s64 sw_set_count_now(int cpu, unsigned int slot)
-{
-	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
-	struct sw_cpu *c = per_cpu_ptr(&sw_cpus, cpu);
-	const struct sw_counter *k;
-	u32 seq;
-	u64 v;
-	int i;
-
-	if (atomic_read(&p->lost) & (1U << slot)) {
-		sw_withheld(stopped);
-		return SW_NONE;
-	}
-	k = READ_ONCE(c->counter[slot]);
-	/* the session is over */
-	if (!k)
-		return p->count[slot];
-	if (cpu == raw_smp_processor_id() && !READ_ONCE(k->shut))
-		return sw_read_cpu(slot);
-	for (i = 0; i < SW_SET_TRIES; i++) {
-		/* with sw_gate_apply(), as above */
-		seq = smp_load_acquire(&c->gate_seq);
-		if (seq & 1) {
-			/* this CPU itself is within the change */
-			if (cpu == raw_smp_processor_id())
-				break;
-			cpu_relax();
-			continue;
-		}
-		v = sw_last(READ_ONCE(c->counter[slot]));
+			v += sw_set_since(READ_ONCE(p->since),
+					  READ_ONCE(p->last));
 		/* with its smp_wmb() */
 		smp_rmb();
 		if (READ_ONCE(c->gate_seq) == seq)
@@ -190,10 +189,38 @@ static s64 sw_set_count_now(int cpu, unsigned int slot)
 }
 
 /**
+ * sw_set_sum - a time of a CPU, or how often a set was active on it
+ * @at: which member of struct sw_set_cpu
+ *
+ * On this CPU up to now; on another one as of its last change, or look.
+ *
+ * Context: any.
+ * Return: it; SW_NONE if that CPU does not stop to change it.
+ */
+static s64 sw_set_sum(int cpu, size_t at)
+{
+	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+
+	sw_set_see(cpu);
+	return sw_set_as_of_last(cpu, (u64 *)((char *)p + at));
+}
+
+static s64 sw_set_count_now(int cpu, unsigned int slot)
+{
+	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+
+	if (atomic_read(&p->lost) & (1U << slot)) {
+		sw_withheld(stopped);
+		return SW_NONE;
+	}
+	sw_set_see(cpu);
+	return sw_set_as_of_last(cpu, &p->count[slot]);
+}
+
+/**
  * sw_set_count_on - what a set's slot has counted on a CPU, all its runs together
  *
- * On this CPU up to now; on another one up to when perf last brought the counter
- * up to date, which it does when the set's run ends.
+ * As of the instant that sw_set_sum() has.
  *
  * Context: any.
  * Return: the count, SW_NONE, or SW_MISSING.

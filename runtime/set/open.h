@@ -66,17 +66,24 @@ static void sw_set_forget(unsigned int set)
 static void sw_set_close(unsigned int set)
 {
 	struct sw_set *s = &sw_sets.of[set];
-	unsigned int i;
+	unsigned int i, slot;
+	u32 slots = 0;
+	int cpu;
 
 	sw_set_forget(set);
 	WRITE_ONCE(s->again, true);
 	for (i = 0; i < s->nr; i++) {
 		if (s->slot[i] < SW_MAX_SLOTS)
-			WRITE_ONCE(sw_sets.freed,
-				   sw_sets.freed | 1U << s->slot[i]);
+			slots |= 1U << s->slot[i];
 		WRITE_ONCE(s->slot[i], SW_MAX_SLOTS);
 	}
+	WRITE_ONCE(sw_sets.freed, sw_sets.freed | slots);
 	sw_pmu_free(set);
+	/* who reads them now sees that they are free */
+	for_each_possible_cpu(cpu)
+		for (slot = 0; slot < SW_MAX_SLOTS; slot++)
+			if (slots & (1U << slot))
+				per_cpu_ptr(sw_set_cpus, cpu)->count[slot] = 0;
 	/* with sw_set_claim(), after which it is filled in anew */
 	sw_set_is_now(set, SW_SET_NONE);
 }
@@ -238,8 +245,13 @@ static int sw_sets_try(void)
 		for_each_online_cpu(cpu) {
 			struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
 
+			if (!sw_cpu_is_chosen(cpu))
+				continue;
 			sw_set_exchange(0, set, cpu);
-			if (!sw_set_overflow_on(p) || !sw_pmu_counts(cpu))
+			if (!sw_set_overflow_on(p))
+				rc = rc ?: sw_set_refused(set, SW_SET_EVENTS,
+							    -ENOSPC);
+			if (!sw_pmu_counts(cpu))
 				lacks |= 1U << (sw_sets.of[set].nr - 1);
 			lacks |= sw_set_lacking(set, cpu);
 			sw_set_overflow_off(p);
@@ -327,6 +339,8 @@ static int sw_set_overflows_open(void)
 	int cpu, rc = 0;
 
 	for_each_online_cpu(cpu) {
+		if (!sw_cpu_is_chosen(cpu))
+			continue;
 		rc = sw_set_overflow_open(cpu);
 		if (rc && rc != -ENODEV)
 			return rc;
@@ -350,7 +364,7 @@ static int sw_sets_begin(bool has_threads, const char **what)
 	rc = sw_set_alloc();
 	if (rc)
 		return rc;
-	sw_gate_before = sw_set_charge;
+	WRITE_ONCE(sw_gate_before, sw_set_charge);
 	sw_filled = sw_set_filled;
 	*what = "count the overflows of that event";
 	rc = sw_set_overflows_open();
@@ -481,7 +495,7 @@ static void sw_sets_end(void)
 			sw_set_stand(p, per_cpu_ptr(&sw_cpus, cpu));
 		p->on = 0;
 	}
-	sw_gate_before = NULL;
+	WRITE_ONCE(sw_gate_before, NULL);
 	sw_sets_keep();
 	sw_sets_report();
 }

@@ -51,6 +51,47 @@ static s64 __maybe_unused sw_sets_merged(void)
 	return sum;
 }
 
+/* How long sw_sets_refresh() waits */
+#define SW_SETS_WAIT_NS 1000000
+
+/**
+ * sw_sets_refresh - let other CPUs bring up to date what is read of their sets
+ * @may_wait: nothing that they might wait for is held here
+ *
+ * It waits a millisecond at most.  Two that do so at once do not keep each other: each
+ * looks while it waits.
+ *
+ * Context: any but NMI.
+ * Return: how many CPUs have not done so in that time.
+ */
+static s64 __maybe_unused sw_sets_refresh(bool may_wait)
+{
+	u64 then = sw_clock_ns();
+	unsigned long flags;
+	int cpu, behind;
+
+	if (!sw_set_cpus || !READ_ONCE(sw_sets.running))
+		return 0;
+	local_irq_save(flags);
+	for_each_online_cpu(cpu)
+		if (cpu != smp_processor_id())
+			sw_ask_cpu(cpu, per_cpu_ptr(&sw_gate_asks, cpu));
+	local_irq_restore(flags);
+	do {
+		behind = 0;
+		sw_set_see(raw_smp_processor_id());
+		for_each_online_cpu(cpu) {
+			struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+
+			behind += READ_ONCE(p->began) &&
+				  sw_set_since(READ_ONCE(p->last), then);
+		}
+		cpu_relax();
+	} while (behind && may_wait &&
+		 sw_clock_ns() < then + SW_SETS_WAIT_NS);
+	return behind;
+}
+
 #define SW_SETS_SUM(member) sw_sets_sum(offsetof(struct sw_set_cpu, member))
 
 /* Of what the set's event has counted on all CPUs, or on one. */

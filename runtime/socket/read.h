@@ -129,8 +129,8 @@ static bool sw_socket_is_new(unsigned int n)
 }
 
 /*
- * Bring the readings up to date; in an interrupt, for the next who reads.  Two CPUs
- * that wait for each other do not keep each other: each looks while it waits.
+ * Bring the readings up to date; in an interrupt, or where interrupts are off, for the
+ * next who reads: what is there has its age.
  */
 static void sw_socket_refresh(unsigned int n)
 {
@@ -141,13 +141,11 @@ static void sw_socket_refresh(unsigned int n)
 		return;
 	local_irq_save(flags);
 	sw_socket_ask(n);
-	end = sw_clock_ns() + SW_SOCKET_WAIT_NS;
-	while (in_task() && !sw_socket_is_new(n) && sw_clock_ns() < end) {
-		if (READ_ONCE(this_cpu_ptr(&sw_socket_cpus)->asked))
-			sw_socket_look();
-		cpu_relax();
-	}
 	local_irq_restore(flags);
+	end = sw_clock_ns() + SW_SOCKET_WAIT_NS;
+	while (in_task() && !irqs_disabled() && !sw_socket_is_new(n) &&
+	       sw_clock_ns() < end)
+		cpu_relax();
 }
 
 static int __maybe_unused sw_socket_here(void)

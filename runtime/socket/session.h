@@ -214,7 +214,7 @@ static void sw_socket_end(void)
 	/* no CPU comes any more */
 	sw_cpu_came = NULL;
 	WRITE_ONCE(sw_socket.on, false);
-	/* who has seen it on has interrupts off; with sw_socket_refresh() */
+	/* who has seen it on has preemption off; with sw_socket_refresh() */
 	synchronize_rcu();
 	cancel_delayed_work_sync(&sw_socket_work);
 	sw_ask_end(&sw_socket_cpus.look);

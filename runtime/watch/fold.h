@@ -26,6 +26,7 @@
 #include "base/ask.h"
 #include "base/clock.h"
 #include "base/kernel.h"
+#include "count/gate.h"
 #include "count/vthread.h"
 #include "watch/list.h"
 #include "watch/state.h"
@@ -216,6 +217,7 @@ static void sw_watch_look(void)
 	 * sw_watch_has_looked() */
 	xchg(&wc->asked, 0);
 	if (READ_ONCE(sw_watch.on) && sw_enter(&c, &flags)) {
+		sw_gate_look(c);
 		sw_watch_look_at_current(c, wc);
 		sw_leave(c, flags);
 	}

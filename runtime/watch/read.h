@@ -373,32 +373,30 @@ static s64 __maybe_unused sw_read_dead(unsigned int slot, s64 n)
 
 /**
  * sw_watch_refresh - let other CPUs bring what they run up to date
+ * @may_wait: nothing that they might wait for is held here
  *
- * It waits a millisecond at most.  Two that do so at once do not keep each other:
- * each looks while it waits.
+ * It waits a millisecond at most.  Two that do so at once do not keep each other: each
+ * looks while it waits.
  *
  * Context: any but NMI.
  * Return: how many CPUs have not done so in that time.
  */
-static s64 __maybe_unused sw_watch_refresh(void)
+static s64 __maybe_unused sw_watch_refresh(bool may_wait)
 {
 	u64 end = sw_clock_ns() + SW_WATCH_WAIT_NS;
-	unsigned long flags;
 	int cpu, behind;
 
 	if (!READ_ONCE(sw_watch.on))
 		return 0;
-	local_irq_save(flags);
 	sw_watch_ask();
 	do {
 		behind = 0;
-		if (this_cpu_read(sw_watch_cpus.asked))
+		if (this_cpu_read(sw_watch_cpus.asked) && irqs_disabled())
 			sw_watch_look();
 		for_each_online_cpu(cpu)
 			behind += !sw_watch_has_looked(cpu);
 		cpu_relax();
-	} while (behind && sw_clock_ns() < end);
-	local_irq_restore(flags);
+	} while (behind && may_wait && sw_clock_ns() < end);
 	return behind;
 }
 

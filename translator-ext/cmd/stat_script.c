@@ -306,9 +306,9 @@ void stat_script(const struct stat_request *req, struct buf *out)
 	if (req->interval_ms || req->estimate) {
 		buf_printf(out, "probe timer.ms(%" PRIu64 ") {\n",
 			   req->interval_ms ?: STAT_ESTIMATE_MS);
-		if (!has_sets(req) || req->whom != STAT_CPUS)
-			buf_puts(out, "\twatch_refresh()\n");
-		buf_puts(out, "\tstat_block(stapwatch_ns())\n\tprintf(\"end\\n\")\n}\n");
+		buf_printf(out, "\t%s()\n\tstat_block(stapwatch_ns())\n\tprintf(\"end\\n\")\n}\n",
+			   has_sets(req) && req->whom == STAT_CPUS ?
+			   "pmu_set_refresh" : "watch_refresh");
 	}
 	put_end(req, out);
 	/* the last handler before it ends has counts that nothing is added to */
