@@ -6,7 +6,10 @@
 # FILE gets a line for each step: NUMBER HEADER:LINE NAME; what stands there
 # already, of other headers, has the lower numbers.
 BEGIN {
-	n = split("kmalloc kzalloc kcalloc kmalloc_node kvmalloc kvzalloc " \
+	n = split("kmalloc kzalloc kcalloc kmalloc_array kmalloc_node kstrdup " \
+		  "kasprintf filp_open seq_open_private zalloc_cpumask_var xa_store kern_path " \
+		  "cgroup_get_from_path smpboot_register_percpu_thread " \
+		  "sw_uprobe_register kvmalloc kvzalloc " \
 		  "kvcalloc kvmalloc_array vzalloc vzalloc_node vmap alloc_percpu " \
 		  "alloc_pages_node proc_create proc_create_data proc_mkdir " \
 		  "proc_mkdir_mode perf_event_create_kernel_counter " \
@@ -21,8 +24,8 @@ BEGIN {
 	close(steps)
 }
 
-# text that is no code, declarations, and what interpose.h defines anew
-/^\t* \*/ || /^\t*\/\*/ || /^#/ || /^static int _stp_/ { print; next }
+# text that is no code, declarations and definitions, and what interpose.h defines anew
+/^\t* \*/ || /^\t*\/\*/ || /^#/ || /^[a-z_]/ { print; next }
 
 {
 	out = ""
