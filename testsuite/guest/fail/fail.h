@@ -4,7 +4,8 @@
  * functions that they are named after, each with its number.
  *
  * The module's parameters fail_step and fail_nth say which step, and which of the
- * times that it is taken; the kernel's log says that it was.
+ * times that it is taken; the kernel's log says that it was.  While it runs another
+ * step may be given, and fail_times, which counts them, set to 0.
  */
 #include <linux/err.h>
 #include <linux/module.h>
@@ -12,14 +13,15 @@
 
 static int fail_step;
 static int fail_nth = 1;
-module_param(fail_step, int, 0);
+static int fail_times;
+module_param(fail_step, int, 0600);
 module_param(fail_nth, int, 0);
-static atomic_t fail_times;
+module_param(fail_times, int, 0600);
 
 static bool fail_now(int step)
 {
 	if (step != READ_ONCE(fail_step) ||
-	    atomic_inc_return(&fail_times) != READ_ONCE(fail_nth))
+	    atomic_inc_return((atomic_t *)&fail_times) != READ_ONCE(fail_nth))
 		return false;
 	pr_info("fail: step %d\n", step);
 	return true;
@@ -29,6 +31,8 @@ static bool fail_now(int step)
 #define FAIL_INT(step, call) (fail_now(step) ? -ENOMEM : (call))
 #define FAIL_EVENT(step, call) (fail_now(step) ? ERR_PTR(-ENOMEM) : (call))
 
+#define fail_smp_call_function_single_async(n, ...)			\
+	(fail_now(n) ? -ENXIO : smp_call_function_single_async(__VA_ARGS__))
 #define FAIL_BOOL(step, call) (!fail_now(step) && (call))
 #define FAIL_ENTRY(step, call) (fail_now(step) ? XA_ERROR(-ENOMEM) : (call))
 
