@@ -54,11 +54,11 @@ struct sw_counter {
 	bool absent;			/* the event's PMU is not of that CPU */
 };
 
-/* What one pass over the slots found, of a CPU and of its thread; bits of those that are
- * there, and that no reading has taken yet. */
+/* What one pass over the slots found, of a CPU and of its thread, by slot; bits of those
+ * that are there, and that no reading has taken yet. */
 struct sw_seen {
-	u64 cpu[SW_MAX_SLOTS];
-	u64 thread[SW_MAX_SLOTS];
+	u64 *cpu;
+	u64 *thread;
 	u32 cpu_found;
 	u32 cpu_left;
 	u32 thread_found;
@@ -79,6 +79,7 @@ struct sw_cpu {
 	/* per slot: where the counts go of a thread that is not watched */
 	u64 nobody[SW_MAX_SLOTS];
 	/* see hit.h: of the handler that runs; of a call's begin or end */
+	bool sets_seen;		/* the handler has had other CPUs look, see set/read.h */
 	struct sw_seen hit;
 	struct sw_seen call;
 	/* per slot: NULL means tsc */

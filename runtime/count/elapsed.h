@@ -62,33 +62,48 @@ static u64 *sw_start_of_thread(struct sw_start *s)
 	       (sw_elapsed_uses & SW_USES_CPU ? sw_elapsed_slots : 0);
 }
 
-/* A slot that a pass left out: it is read alone, or has no value. */
+/* What a pass left out is read alone, or has no value. */
 static __always_inline void
-sw_start_alone(struct sw_cpu *c, struct sw_start *s, unsigned int slot)
+sw_start_thread(struct sw_cpu *c, struct sw_start *s, unsigned int slot)
 {
-	s64 count;
+	s64 count = unlikely(sw_pmu.set[slot]) ? sw_thread_now_in_span(c, slot)
+					       : sw_thread_now(c, slot);
 
-	/* nobody has asked for it yet */
-	if (sw_is_inactive(c, slot))
-		return;
-	if (sw_elapsed_uses & SW_USES_THREAD) {
-		count = sw_pmu.set[slot] ? sw_thread_now_in_span(c, slot) :
-					   sw_thread_now(c, slot);
-		sw_start_of_thread(s)[slot] = count;
-		if (count != SW_NONE)
-			s->has_thread |= 1U << slot;
+	sw_start_of_thread(s)[slot] = count;
+	if (count != SW_NONE)
+		s->has_thread |= 1U << slot;
+}
+
+/* All slots in one pass, and what it leaves out. */
+static void sw_start_pass(struct sw_cpu *c, struct sw_start *s)
+{
+	const bool of_thread = sw_elapsed_uses & SW_USES_THREAD;
+	const bool of_cpu = sw_elapsed_uses & SW_USES_CPU;
+	unsigned int i, slots = min(sw_pmu.slots, sw_elapsed_slots);
+	u32 all = (1ULL << slots) - 1;
+
+	sw_pass_for_call(c, of_thread);
+	if (of_thread)
+		s->has_thread = c->call.thread_found & all;
+	if (of_cpu)
+		s->has_cpu = c->call.cpu_found & all;
+	for (i = 0; i < slots; i++) {
+		/* nobody has asked for it yet */
+		if (unlikely(sw_is_inactive(c, i)))
+			continue;
+		if (s->has_thread & (1U << i))
+			sw_start_of_thread(s)[i] = *(c->call.thread + i);
+		else if (of_thread)
+			sw_start_thread(c, s, i);
+		if (s->has_cpu & (1U << i))
+			sw_start_of_cpu(s)[i] = *(c->call.cpu + i);
+		else if (of_cpu && sw_now(c, i, sw_start_of_cpu(s) + i))
+			s->has_cpu |= 1U << i;
 	}
-	if ((sw_elapsed_uses & SW_USES_CPU) &&
-	    sw_now(c, slot, sw_start_of_cpu(s) + slot))
-		s->has_cpu |= 1U << slot;
 }
 
 static void sw_start_now(struct sw_start *s)
 {
-	unsigned int i, slots = min(sw_pmu.slots, sw_elapsed_slots);
-	const bool of_thread = sw_elapsed_uses & SW_USES_THREAD;
-	const bool of_cpu = sw_elapsed_uses & SW_USES_CPU;
-	u32 found = (1ULL << slots) - 1;
 	unsigned long flags;
 	struct sw_cpu *c;
 
@@ -96,21 +111,16 @@ static void sw_start_now(struct sw_start *s)
 		return;
 	s->cpu = smp_processor_id();
 	s->set_gen = c->set_gen;
-	found &= sw_pass_for_call(c, of_thread);
-	for (i = 0; i < slots; i++) {
-		if (unlikely(!(found & (1U << i)))) {
-			sw_start_alone(c, s, i);
-			continue;
-		}
-		if (of_thread)
-			sw_start_of_thread(s)[i] = *(c->call.thread + i);
-		if (of_cpu)
-			sw_start_of_cpu(s)[i] = *(c->call.cpu + i);
+	if (!sw_is_alone()) {
+		sw_start_pass(c, s);
+	} else if (likely(min(sw_pmu.slots, sw_elapsed_slots) &&
+			  !sw_is_inactive(c, 0))) {
+		if (sw_elapsed_uses & SW_USES_THREAD)
+			sw_start_thread(c, s, 0);
+		if ((sw_elapsed_uses & SW_USES_CPU) &&
+		    sw_now(c, 0, sw_start_of_cpu(s)))
+			s->has_cpu = 1;
 	}
-	if (of_thread)
-		s->has_thread |= found;
-	if (of_cpu)
-		s->has_cpu |= found;
 	if (s->has_thread) {
 		s->stretch = c->cur ? c->cur->stretch : 0;
 		s->spans = c->cur ? sw_spans(c, c->cur) : 0;

@@ -3,8 +3,8 @@
  * What the entry of a watched thread has beside its sums, and which of its readings
  * can be compared.
  *
- * Who may run what, against whom: all of it on the CPU that runs the thread, with
- * c->busy held; sw_is_stretch() wants preemption off only.
+ * Who may run what, against whom: all of it on the CPU that runs the thread.
+ * sw_hole() wants c->busy held, what only reads wants preemption off.
  */
 #ifndef STAPWATCH_COUNT_ENTRY_H
 #define STAPWATCH_COUNT_ENTRY_H

@@ -19,8 +19,9 @@
  *   sw_hit_cpu(), sw_hit_thread(), sw_hit_thread_in_span()
  *			in a handler, NMI included
  *   sw_pass_for_call()	any context, interrupts off, this CPU's busy flag held
+ *   sw_seen_begin(), _end()	sleepable, while nobody reads
  *
- * A change of gates forgets the pass as well (gate.h).  An NMI's hit can only come
+ * A gate that changes makes the pass forgotten as well (gate.h).  An NMI's hit can only come
  * between two of ours, since it wants the same context; its other readings are
  * sw_read_cpu() and sw_read_thread(), which know no pass.
  */
@@ -32,6 +33,40 @@
 #include "count/pass.h"
 #include "count/pmu.h"
 #include "count/vthread.h"
+
+/* Not in struct sw_cpu: the kernel has some kilobytes of that kind for all modules. */
+struct sw_seen_values {
+	u64 hit_cpu[SW_MAX_SLOTS];
+	u64 hit_thread[SW_MAX_SLOTS];
+	u64 call_cpu[SW_MAX_SLOTS];
+	u64 call_thread[SW_MAX_SLOTS];
+};
+_Static_assert(sizeof(struct sw_seen_values) == 1024,
+	       "as stapwatch-production(7) has it");
+static struct sw_seen_values __percpu *sw_seen_values;
+
+static bool sw_seen_begin(void)
+{
+	int cpu;
+
+	sw_seen_values = alloc_percpu(struct sw_seen_values);
+	if (!sw_seen_values)
+		return false;
+	for_each_possible_cpu(cpu) {
+		struct sw_seen_values *v = per_cpu_ptr(sw_seen_values, cpu);
+		struct sw_cpu *c = per_cpu_ptr(&sw_cpus, cpu);
+
+		c->hit = (struct sw_seen) { v->hit_cpu, v->hit_thread };
+		c->call = (struct sw_seen) { v->call_cpu, v->call_thread };
+	}
+	return true;
+}
+
+static void sw_seen_end(void)
+{
+	free_percpu(sw_seen_values);
+	sw_seen_values = NULL;
+}
 
 /* One slot has nothing that it could be apart from. */
 static __always_inline bool sw_is_alone(void)
@@ -57,8 +92,7 @@ static noinline void sw_pass_all(struct sw_cpu *c, struct sw_seen *seen)
 	seen->thread_left = 0;
 	if (!found)
 		return;
-	for (i = 0; i < slots; i++)
-		*(seen->cpu + i) = 0;
+	memset(seen->cpu, 0, slots * sizeof(*seen->cpu));
 	sw_pass(c, seen->cpu, c->nobody, c->cur);
 	if (!t || t->task != current || c->irq_depth)
 		return;
@@ -70,26 +104,19 @@ static noinline void sw_pass_all(struct sw_cpu *c, struct sw_seen *seen)
 
 /*
  * The same for a call's begin or end, which may come in the middle of a handler.  A
- * thread's first call begins to watch it, or each of its readings says why not.
- *
- * Return: bit per slot of what C has now of the CPU, and of the thread if that is
- * wanted; all others are read alone.
+ * thread's first call begins to watch it, or each of its readings says why not.  What is
+ * not in c->call after it is read alone.
  */
-static u32 sw_pass_for_call(struct sw_cpu *c, bool of_thread)
+static void sw_pass_for_call(struct sw_cpu *c, bool of_thread)
 {
 	enum sw_found how;
 
-	if (sw_is_alone())
-		return 0;
-	if (of_thread && unlikely(!c->cur || c->cur->task != current) &&
-	    !sw_find_current(c, &how))
-		return 0;
+	if (of_thread && unlikely(!c->cur || c->cur->task != current))
+		sw_find_current(c, &how);
 	sw_pass_all(c, &c->call);
-	if (!of_thread)
-		return c->call.cpu_found;
 	/* the first reading after a hole is withheld */
-	return c->call.thread_found &
-	       (c->cur ? ~c->cur->lost | sw_pmu.in_sets : 0);
+	if (c->cur)
+		c->call.thread_found &= ~c->cur->lost | sw_pmu.in_sets;
 }
 
 /* sw_hit_begins - this CPU begins to run a handler */

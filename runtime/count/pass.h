@@ -14,10 +14,16 @@
 #include "count/entry.h"
 #include "count/pmu.h"
 
-/* A slot of those sums was not counted, if they are a thread's and not its CPU's. */
+/* Are these sums not a thread's, but its CPU's? */
+static bool sw_is_own(const struct sw_cpu *c, const u64 *sum)
+{
+	return sum == c->nobody || sum == c->hit.cpu || sum == c->call.cpu;
+}
+
+/* A slot of those sums was not counted. */
 static void sw_hole_of(const struct sw_cpu *c, u64 *sum, unsigned int slot)
 {
-	if ((void *)sum < (void *)c || (void *)sum >= (void *)(c + 1))
+	if (!sw_is_own(c, sum))
 		sw_hole(container_of(sum, struct sw_thread, sum[0]), slot);
 }
 
@@ -32,6 +38,9 @@ sw_now_hole(const struct sw_cpu *c, unsigned int slot, u64 *out, u64 *in)
 
 	if (k->shut)
 		return k->before;
+	/* a reading's, which leaves it to who asks for that slot */
+	if (sw_is_own(c, out) && sw_is_own(c, in))
+		return sw_last(k);
 	if (!sw_cpu_is_chosen(smp_processor_id()) || k->absent ||
 	    sw_now_off_pmu(k) == SW_NONE) {
 		sw_hole_of(c, out, slot);
@@ -89,8 +98,8 @@ sw_pass(struct sw_cpu *c, u64 *from, u64 *to, struct sw_thread *cur)
 
 /*
  * Which slots can be read by a pass: those that count on this CPU's PMU.  One that
- * is shut has its last value there, and is none of them.
- * Return: a bit per slot; 0 where we interrupted what changes one.
+ * is shut, or has no counter, is none of them.
+ * Return: a bit per slot; 0 where an NMI may have interrupted what changes one.
  */
 static u32 sw_passable(const struct sw_cpu *c, unsigned int slots)
 {
@@ -106,16 +115,14 @@ static u32 sw_passable(const struct sw_cpu *c, unsigned int slots)
 			found |= bit;
 			continue;
 		}
+		if (k->shut || k->absent)
+			continue;
 		e = k->event;
-		if (!e) {
-			if (k->shut || k->absent)
-				continue;
+		if (likely(e && READ_ONCE(e->oncpu) == smp_processor_id() &&
+			   !(READ_ONCE(e->hw.state) & PERF_HES_STOPPED)))
+			found |= bit;
+		else if (in_nmi())
 			return 0;
-		}
-		if (READ_ONCE(e->oncpu) != smp_processor_id() ||
-		    (READ_ONCE(e->hw.state) & PERF_HES_STOPPED))
-			return 0;
-		found |= bit;
 	}
 	return found;
 }

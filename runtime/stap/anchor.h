@@ -115,6 +115,7 @@ static void sw_session_end(void)
 		sw_vthread_stop();
 	sw_session.threads = 0;
 	sw_pmu_close();
+	sw_seen_end();
 	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(&sw_cpus, cpu), 0, sizeof(struct sw_cpu));
 	sw_session.attr = NULL;
@@ -153,6 +154,10 @@ static int sw_session_begin(unsigned int probes, unsigned int threads)
 	int rc;
 
 	sw_gate_begin();
+	if (!sw_seen_begin()) {
+		_stp_error("stapwatch: no memory for each CPU's readings\n");
+		return -ENOMEM;
+	}
 	if (sw_config.exclude_irq && IS_ENABLED(CONFIG_PREEMPT_RT)) {
 		_stp_error("stapwatch: stapwatch_exclude_irq=1 does not work on a PREEMPT_RT kernel, where interrupts are threads; leave it out\n");
 		return -EOPNOTSUPP;
@@ -445,12 +450,18 @@ static void sw_others_end(void)
 }
 
 /*
- * May this handler wait for other CPUs?  Not where the code that it is in has interrupts
- * off: that may hold what another CPU waits for, which has its interrupts off, too.  A
- * timer's own interrupt came where they were on.
+ * May this handler wait for other CPUs?  Not where interrupts are off: the code that it is
+ * in may hold what another CPU waits for, which has its interrupts off, too.  A timer's
+ * own interrupt came where they were on.
  */
 #define SW_MAY_WAIT()							\
 	(!irqs_disabled() || CONTEXT->probe_type == stp_probe_type_hrtimer)
+
+/* Before a function reads other CPUs' sets. */
+#define SW_SETS_SEE() do {						\
+	SW_ASK_FOR_PROOF_OF_HITS();					\
+	sw_sets_see(SW_MAY_WAIT());					\
+} while (0)
 
 /* For functions that change who is watched: not in an NMI. */
 #define SW_WATCH_IN(name, call) ({					\
