@@ -45,6 +45,14 @@ static DEFINE_PER_CPU(struct irq_work, sw_gate_work);
 static DEFINE_PER_CPU(struct sw_ask, sw_gate_asks);
 static bool sw_gates_on;		/* these are set up */
 
+/* A counter of the active set is off the PMU, or stopped.  In an NMI it may be just now
+ * that perf changes it. */
+static noinline void sw_gate_missed(struct sw_cpu *c, unsigned int slot)
+{
+	if (c->counter[slot]->event && !in_nmi())
+		c->missed |= 1U << slot;
+}
+
 /*
  * Bring the counters up to date whose gates may change from set FROM to set TO.  All in
  * one go, by the same instructions when a set begins and when it ends: so what lies
@@ -61,9 +69,11 @@ static noinline void sw_gate_read(struct sw_cpu *c, unsigned int slots,
 		if (sw_slot_is_tsc(slot) || (of && of != from && of != to))
 			continue;
 		e = c->counter[slot]->opened;
-		if (e && READ_ONCE(e->oncpu) == smp_processor_id() &&
-		    !READ_ONCE(e->hw.state))
+		if (likely(e && READ_ONCE(e->oncpu) == smp_processor_id() &&
+			   !READ_ONCE(e->hw.state)))
 			e->pmu->read(e);
+		else if (of && of == from)
+			sw_gate_missed(c, slot);
 	}
 }
 
@@ -105,9 +115,6 @@ static void sw_gate_apply(struct sw_cpu *c, unsigned int set)
 	bool stopped = READ_ONCE(sw_pmu.stopped);
 	u32 sets_stopped = atomic_read(&sw_pmu.sets_stopped);
 
-	/* a handler that reads on does so anew, see hit.h */
-	c->hit.cpu_found = 0;
-	c->hit.thread_found = 0;
 	WRITE_ONCE(c->gate_seq, c->gate_seq + 1);
 	/* with sw_set_count_on() on other CPUs */
 	smp_wmb();
@@ -161,13 +168,15 @@ static void sw_gate_look(struct sw_cpu *c)
 #define SW_GATE_TRIES 64
 
 /* Is what perf has counted in the events, or to be had from the counters?  An NMI may
- * come while perf takes one from the other. */
+ * come while perf takes one from the other, or while a driver has its lock. */
 static bool sw_gate_is_settled(const struct sw_cpu *c)
 {
 	unsigned int slot, slots = READ_ONCE(sw_pmu.slots);
 	const struct perf_event *e;
 	int state;
 
+	if (READ_ONCE(sw_pmu.placed))
+		return false;
 	for (slot = 0; slot < slots; slot++) {
 		e = c->counter[slot] ? c->counter[slot]->opened : NULL;
 		state = e ? READ_ONCE(e->hw.state) : 0;
@@ -178,7 +187,24 @@ static bool sw_gate_is_settled(const struct sw_cpu *c)
 }
 
 /**
- * sw_gate_try - do the same in any context
+ * sw_gate_enter - begin to change this CPU's gates, or to look, in any context
+ * Return: false where this CPU is within a reading.  Else sw_leave() must follow.
+ */
+static bool sw_gate_enter(struct sw_cpu **c, unsigned long *flags)
+{
+	local_irq_save(*flags);
+	*c = this_cpu_ptr(&sw_cpus);
+	if ((*c)->busy || (in_nmi() && !sw_gate_is_settled(*c))) {
+		local_irq_restore(*flags);
+		return false;
+	}
+	WRITE_ONCE((*c)->busy, 1);
+	barrier();
+	return true;
+}
+
+/**
+ * sw_gate_try - apply them in any context
  * Return: false where this CPU is within a reading; it must be done later then.
  */
 static bool sw_gate_try(unsigned int set)
@@ -186,23 +212,32 @@ static bool sw_gate_try(unsigned int set)
 	unsigned long flags;
 	struct sw_cpu *c;
 
-	local_irq_save(flags);
-	c = this_cpu_ptr(&sw_cpus);
-	if (c->busy || (in_nmi() && !sw_gate_is_settled(c))) {
-		local_irq_restore(flags);
+	if (!sw_gate_enter(&c, &flags))
 		return false;
-	}
-	WRITE_ONCE(c->busy, 1);
-	barrier();
+	/* a handler that reads on does so anew, see hit.h */
+	c->hit.cpu_found = 0;
+	c->hit.thread_found = 0;
 	sw_gate_apply(c, set);
 	sw_leave(c, flags);
 	return true;
 }
 
-/* This CPU is within no reading: those have interrupts off. */
+/* This CPU is within no reading: those have interrupts off.  A handler that reads on may
+ * do so as before where nothing is stopped, and nothing was. */
 static void sw_gate_on_ask(void)
 {
-	sw_gate_try(this_cpu_read(sw_cpus.set));
+	unsigned long flags;
+	struct sw_cpu *c;
+
+	if (!sw_gate_enter(&c, &flags))
+		return;
+	if (READ_ONCE(sw_pmu.stopped) || atomic_read(&sw_pmu.sets_stopped) ||
+	    c->halted) {
+		c->hit.cpu_found = 0;
+		c->hit.thread_found = 0;
+	}
+	sw_gate_apply(c, c->set);
+	sw_leave(c, flags);
 }
 
 /*

@@ -271,6 +271,22 @@ static struct perf_event *sw_pmu_cpu_event(unsigned int slot, int cpu)
 	return sw_pmu.set[slot] ? e : sw_pmu_checked(e);
 }
 
+/* What a counter of a CPU stands at that its gate may just be changing. */
+static u64 sw_pmu_last_on(const struct sw_cpu *c, const struct sw_counter *k)
+{
+	u32 seq;
+	u64 v;
+
+	do {
+		/* with sw_gate_apply() */
+		seq = smp_load_acquire(&c->gate_seq);
+		v = sw_last(k);
+		/* with its smp_wmb() */
+		smp_rmb();
+	} while (seq & 1 || READ_ONCE(c->gate_seq) != seq);
+	return v;
+}
+
 /**
  * sw_pmu_cpu_open - give an online CPU its counter of a slot
  *
@@ -294,7 +310,7 @@ static int sw_pmu_cpu_open(unsigned int slot, int cpu)
 	else
 		new->shut = READ_ONCE(sw_pmu.stopped) ? SW_SHUT_STOPPED : 0;
 	new->event = new->shut ? NULL : new->opened;
-	new->before = sw_last(old);
+	new->before = sw_pmu_last_on(c, old);
 	/* with sw_now_from() on that CPU, which goes on by this address */
 	smp_store_release(&c->counter[slot], new);
 	return PTR_ERR_OR_ZERO(e);
@@ -493,6 +509,8 @@ static void sw_pmu_free(unsigned int set)
 static void sw_pmu_give_back(unsigned int slot)
 {
 	WRITE_ONCE(sw_pmu.set[slot], SW_SET_FREE);
+	/* who reads may still be at the counters before those that were opened */
+	synchronize_rcu();
 	sw_pmu_blank(slot);
 	sw_pmu_sweep();
 }
@@ -547,7 +565,7 @@ static int sw_pmu_open(const struct sw_event *ev, bool is_tsc, unsigned int set)
 			per_cpu(sw_cpus, cpu).counter[slot] = &pair->of[0];
 		}
 	}
-	/* with READ_ONCE(sw_pmu.slots) on CPUs that count, where no thread is
+	/* with smp_load_acquire() of it on CPUs that count, where no thread is
 	 * watched yet; from here on, CPUs that come online open it themselves */
 	smp_store_release(&sw_pmu.slots, slot + 1);
 	rc = sw_pmu_fill(true, &slot_failed);

@@ -102,56 +102,43 @@ static void sw_set_charge_at(struct sw_set_cpu *p, struct sw_cpu *c, u64 now)
 	p->last += sw_set_since(p->last, now);
 }
 
-/* ... with what the active set's slots have counted by then; they are up to date. */
+/* ... with what the active set's slots have counted by then; they are up to date, or have
+ * missed some of their set's time. */
 static void sw_set_charge(struct sw_cpu *c)
 {
 	struct sw_set_cpu *p = this_cpu_ptr(sw_set_cpus);
 	/* it does not change as long as a CPU has it on */
 	const struct sw_set *s = &sw_sets.of[c->set];
-	unsigned int i, slot;
+	const u8 *slot = s->slot, *end = slot + (c->set ? s->nr : 0);
 
 	if (!p->began)
 		return;
 	sw_set_charge_at(p, c, sw_clock_ns());
-	for (i = 0; c->set && i < s->nr; i++) {
-		slot = s->slot[i];
-		/* the session goes on without it */
-		if (slot < SW_MAX_SLOTS)
-			WRITE_ONCE(p->count[slot], sw_last(c->counter[slot]));
+	for (; slot < end; slot++)
+		/* or the session goes on without it */
+		if (likely(*slot < SW_MAX_SLOTS))
+			WRITE_ONCE(p->count[*slot], sw_last(c->counter[*slot]));
+	if (unlikely(c->missed)) {
+		atomic_or(c->missed, &p->lost);
+		c->missed = 0;
 	}
 }
 
 /* A CPU programs its counters anew within a change: so often it is looked at again. */
 #define SW_SET_TRIES 1000
-/* What is older than that of another CPU, it is asked to bring up to date. */
-#define SW_SET_OLD (10 * NSEC_PER_MSEC)
 
-/*
- * Bring up to date what is read of a CPU: this one now, so that what is read of it here
- * is not more than what others read next; another one for who reads next.
- */
-static void sw_set_see(int cpu)
+/* Bring up to date what is read of this CPU, where it is within nothing. */
+static void sw_set_see(void)
 {
-	const struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
 	unsigned long flags;
 	struct sw_cpu *c;
 
 	if (!READ_ONCE(sw_sets.running))
 		return;
-	local_irq_save(flags);
-	c = this_cpu_ptr(&sw_cpus);
-	if (cpu != smp_processor_id()) {
-		if (!in_nmi() &&
-		    sw_set_since(READ_ONCE(p->last), sw_clock_ns()) > SW_SET_OLD)
-			sw_ask_cpu(cpu, per_cpu_ptr(&sw_gate_asks, cpu));
-	} else if (!c->busy && (!in_nmi() || sw_gate_is_settled(c))) {
-		WRITE_ONCE(c->busy, 1);
-		barrier();
-		sw_gate_look(c);
-		barrier();
-		WRITE_ONCE(c->busy, 0);
-	}
-	local_irq_restore(flags);
+	if (!sw_gate_enter(&c, &flags))
+		return;
+	sw_gate_look(c);
+	sw_leave(c, flags);
 }
 
 /*
@@ -192,7 +179,8 @@ static s64 sw_set_as_of_last(int cpu, const u64 *what)
  * sw_set_sum - a time of a CPU, or how often a set was active on it
  * @at: which member of struct sw_set_cpu
  *
- * On this CPU up to now; on another one as of its last change, or look.
+ * On this CPU up to now, but for who comes in the middle of a reading; on another one as
+ * of its last change, or look.
  *
  * Context: any.
  * Return: it; SW_NONE if that CPU does not stop to change it.
@@ -201,20 +189,24 @@ static s64 sw_set_sum(int cpu, size_t at)
 {
 	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
 
-	sw_set_see(cpu);
+	if (cpu == raw_smp_processor_id())
+		sw_set_see();
 	return sw_set_as_of_last(cpu, (u64 *)((char *)p + at));
 }
 
 static s64 sw_set_count_now(int cpu, unsigned int slot)
 {
 	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+	s64 v;
 
+	if (cpu == raw_smp_processor_id())
+		sw_set_see();
+	v = sw_set_as_of_last(cpu, &p->count[slot]);
 	if (atomic_read(&p->lost) & (1U << slot)) {
 		sw_withheld(stopped);
 		return SW_NONE;
 	}
-	sw_set_see(cpu);
-	return sw_set_as_of_last(cpu, &p->count[slot]);
+	return v;
 }
 
 /**

@@ -60,9 +60,9 @@ static void sw_set_forget(unsigned int set)
 		p->active[set] = 0;
 		atomic_andnot(slots, &p->lost);
 	}
-	atomic_andnot(1U << set, &sw_pmu.sets_stopped);
 }
 
+/* Nobody finds it any more, and who has found it is waited for. */
 static void sw_set_close(unsigned int set)
 {
 	struct sw_set *s = &sw_sets.of[set];
@@ -70,6 +70,7 @@ static void sw_set_close(unsigned int set)
 	u32 slots = 0;
 	int cpu;
 
+	sw_set_is_now(set, SW_SET_LEAVING);
 	sw_set_forget(set);
 	WRITE_ONCE(s->again, true);
 	for (i = 0; i < s->nr; i++) {
@@ -168,6 +169,7 @@ static bool sw_set_wait_until_left(unsigned int set)
 {
 	int cpu;
 
+	sw_sets_wake();
 	for_each_possible_cpu(cpu)
 		while (!sw_set_has_left(set, cpu)) {
 			if (!READ_ONCE(sw_sets.running))
@@ -295,6 +297,7 @@ static void sw_sets_run(void)
 		return;
 	/* who comes after this is woken by sw_set_cpu_up() */
 	cpus_read_lock();
+	sw_sets.ran = true;
 	WRITE_ONCE(sw_sets.running, true);
 	sw_sets_wake();
 	cpus_read_unlock();

@@ -53,13 +53,16 @@ static s64 __maybe_unused sw_sets_merged(void)
 
 /* How long sw_sets_refresh() waits */
 #define SW_SETS_WAIT_NS 1000000
+/* What is older than that of another CPU, a handler that may wait has it bring up to
+ * date */
+#define SW_SETS_OLD_NS (10 * NSEC_PER_MSEC)
 
 /**
  * sw_sets_refresh - let other CPUs bring up to date what is read of their sets
  * @may_wait: nothing that they might wait for is held here
  *
  * It waits a millisecond at most.  Two that do so at once do not keep each other: each
- * looks while it waits.
+ * looks while it waits.  CPUs that have no session are left alone.
  *
  * Context: any but NMI.
  * Return: how many CPUs have not done so in that time.
@@ -73,13 +76,15 @@ static s64 __maybe_unused sw_sets_refresh(bool may_wait)
 	if (!sw_set_cpus || !READ_ONCE(sw_sets.running))
 		return 0;
 	local_irq_save(flags);
+	this_cpu_write(sw_cpus.sets_seen, true);
 	for_each_online_cpu(cpu)
-		if (cpu != smp_processor_id())
+		if (cpu != smp_processor_id() &&
+		    READ_ONCE(per_cpu_ptr(sw_set_cpus, cpu)->began))
 			sw_ask_cpu(cpu, per_cpu_ptr(&sw_gate_asks, cpu));
 	local_irq_restore(flags);
 	do {
 		behind = 0;
-		sw_set_see(raw_smp_processor_id());
+		sw_set_see();
 		for_each_online_cpu(cpu) {
 			struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
 
@@ -90,6 +95,33 @@ static s64 __maybe_unused sw_sets_refresh(bool may_wait)
 	} while (behind && may_wait &&
 		 sw_clock_ns() < then + SW_SETS_WAIT_NS);
 	return behind;
+}
+
+/**
+ * sw_sets_see - a handler is about to read other CPUs' sets
+ *
+ * Once a hit, so that all that the handler reads is as of the same.  Where it may not
+ * wait it reads what is there.
+ *
+ * Context: any, SystemTap's context held.
+ */
+static void __maybe_unused sw_sets_see(bool may_wait)
+{
+	u64 now = sw_clock_ns();
+	int cpu;
+
+	if (!sw_set_cpus || this_cpu_read(sw_cpus.sets_seen) || !may_wait)
+		return;
+	this_cpu_write(sw_cpus.sets_seen, true);
+	for_each_online_cpu(cpu) {
+		const struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
+
+		if (cpu != smp_processor_id() && READ_ONCE(p->began) &&
+		    sw_set_since(READ_ONCE(p->last), now) > SW_SETS_OLD_NS) {
+			sw_sets_refresh(true);
+			return;
+		}
+	}
 }
 
 #define SW_SETS_SUM(member) sw_sets_sum(offsetof(struct sw_set_cpu, member))

@@ -81,6 +81,7 @@ static struct {
 	atomic_t orders;
 	/* CPUs switch: from just before handlers run to the session's end */
 	bool running;
+	bool ran;		/* they do, or did */
 	/* there is something to be opened or closed */
 	bool asked;
 } sw_sets;
@@ -119,8 +120,8 @@ static bool sw_set_is_named(unsigned int set, u32 word, const char *name)
 /**
  * sw_set_find - a set's number by its name
  *
- * A set that had counters gives its number back after a grace period, so it is none
- * other's as long as who has found it runs.
+ * A set that was opened gives its number back after a grace period, so it is none other's
+ * as long as who has found it runs.
  *
  * Return: the number, or 0.
  */
@@ -400,6 +401,8 @@ sw_set_declare(const char *name, const char *events, char *why, size_t size)
 		return 0;
 	}
 	s = &sw_sets.of[set];
+	/* who had the number may have been stopped */
+	atomic_andnot(1U << set, &sw_pmu.sets_stopped);
 	strscpy(s->name, name, SW_SET_NAME);
 	order = atomic_inc_return(&sw_sets.orders);
 	WRITE_ONCE(s->order, order);

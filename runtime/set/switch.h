@@ -272,15 +272,38 @@ static void sw_set_timer_setup(struct hrtimer *timer,
 
 /* ---- the thread */
 
+/* Change this CPU's clocks, of which others have what is before or after that.  An NMI
+ * that reads them finds the CPU busy. */
+static struct sw_cpu *sw_set_clocks_change(unsigned long *flags)
+{
+	struct sw_cpu *c;
+
+	local_irq_save(*flags);
+	c = this_cpu_ptr(&sw_cpus);
+	WRITE_ONCE(c->busy, 1);
+	barrier();
+	WRITE_ONCE(c->gate_seq, c->gate_seq + 1);
+	/* with sw_set_as_of_last() */
+	smp_wmb();
+	return c;
+}
+
+static void sw_set_clocks_changed(struct sw_cpu *c, unsigned long flags)
+{
+	/* with sw_set_as_of_last(), too */
+	smp_store_release(&c->gate_seq, c->gate_seq + 1);
+	sw_leave(c, flags);
+}
+
 static void sw_set_begin(struct sw_set_cpu *p)
 {
 	unsigned long flags;
+	struct sw_cpu *c = sw_set_clocks_change(&flags);
 
-	local_irq_save(flags);
 	p->since = sw_clock_ns();
 	p->last = p->since;
 	p->began = true;
-	local_irq_restore(flags);
+	sw_set_clocks_changed(c, flags);
 }
 
 /* This CPU's gates: it counts that set, or none.  A handler of ours may be on its way
@@ -303,21 +326,15 @@ static void sw_set_stand(struct sw_set_cpu *p, struct sw_cpu *c)
 /* The time of this CPU's session is over, or it makes a pause. */
 static void sw_set_pause(struct sw_set_cpu *p)
 {
-	struct sw_cpu *c;
 	unsigned long flags;
+	struct sw_cpu *c;
 
 	if (!p->began)
 		return;
 	sw_set_gate(0);
-	local_irq_save(flags);
-	c = this_cpu_ptr(&sw_cpus);
-	WRITE_ONCE(c->gate_seq, c->gate_seq + 1);
-	/* with sw_set_sum() */
-	smp_wmb();
+	c = sw_set_clocks_change(&flags);
 	sw_set_stand(p, c);
-	/* with sw_set_sum(), too */
-	smp_store_release(&c->gate_seq, c->gate_seq + 1);
-	local_irq_restore(flags);
+	sw_set_clocks_changed(c, flags);
 }
 
 /* It may be asked to go on to another set at once. */

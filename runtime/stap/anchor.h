@@ -214,7 +214,7 @@ static int sw_refuse_of_set(unsigned int set, unsigned int i, int rc)
 	if (s->warned[i])
 		return 0;
 	/* a script that runs is not stopped: it lacks the set */
-	if (sw_sets.running) {
+	if (sw_sets.ran) {
 		_stp_warn("stapwatch: set %s is not there: event %s cannot be counted (%d)\n",
 			  s->name, ev->name, rc);
 		return rc;
@@ -456,12 +456,6 @@ static void sw_others_end(void)
  */
 #define SW_MAY_WAIT()							\
 	(!irqs_disabled() || CONTEXT->probe_type == stp_probe_type_hrtimer)
-
-/* Before a function reads other CPUs' sets. */
-#define SW_SETS_SEE() do {						\
-	SW_ASK_FOR_PROOF_OF_HITS();					\
-	sw_sets_see(SW_MAY_WAIT());					\
-} while (0)
 
 /* For functions that change who is watched: not in an NMI. */
 #define SW_WATCH_IN(name, call) ({					\

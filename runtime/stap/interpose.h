@@ -302,6 +302,12 @@ extern const char stapwatch_needs_a_stap_that_calls__stp_runtime_entryfn_get_con
 		stapwatch_needs_a_stap_that_calls__stp_runtime_entryfn_get_context; \
 } while (0)
 
+/* Before a function reads other CPUs' sets. */
+#define SW_SETS_SEE() do {						\
+	SW_ASK_FOR_PROOF_OF_HITS();					\
+	sw_sets_see(SW_MAY_WAIT());					\
+} while (0)
+
 #define SW_PROVE(function)						\
 	asm volatile(".set stapwatch_needs_a_stap_that_calls_" #function ", 0")
 
@@ -442,6 +448,8 @@ static inline int sw_atomic_cmpxchg(atomic_t *v, int old, int new)
 	SW_PROVE(_stp_runtime_entryfn_get_context);			\
 	if (SW_HAS_HITS && hit_)					\
 		sw_hit_begins();					\
+	if (SW_HAS_SETS && hit_)					\
+		this_cpu_write(sw_cpus.sets_seen, false);		\
 	hit_; })
 
 #define register_kretprobe(rp)						\
