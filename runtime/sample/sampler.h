@@ -263,6 +263,7 @@ static void sw_profile_end(void)
 	int refused, in_nmi;
 	unsigned int i;
 
+	sw_images_leave();
 	mutex_lock(&sw_profile.lock);
 	for (i = 0; i < sw_profile.nr; i++)
 		sw_report_no_nmi(&sw_profile.samplers[i]);

@@ -175,7 +175,10 @@ sw_samples_create(const struct perf_event_attr *given, int cpu,
 		  unsigned int uses)
 {
 	struct perf_event *e;
+	int rc = uses & (SW_TRACES | SW_IMAGES) ? sw_images_follow() : 0;
 
+	if (rc)
+		return ERR_PTR(rc);
 	mutex_lock(&sw_profile.lock);
 	e = sw_sampling_create(given, cpu, task, handler, uses);
 	if (sw_is_sampler(e))

@@ -15,7 +15,10 @@
  *			locked or is the task's own.  They do not sleep.
  *   sw_image_on_module()	the module loader: sleepable
  *   sw_image_name(), sw_image_offset()	any context
- *   sw_images_start(), sw_images_stop()	sleepable
+ *   sw_images_start(), sw_images_stop()	sleepable, one at a time
+ *   sw_images_follow(), sw_images_leave()	sleepable, sw_profile.lock not held:
+ *			the kernel tells of modules under a lock of its own, and
+ *			SystemTap takes its own then, as it does to end a session
  */
 #ifndef STAPWATCH_TRACE_IMAGES_H
 #define STAPWATCH_TRACE_IMAGES_H
@@ -32,8 +35,10 @@ static DEFINE_PER_CPU(char *, sw_image_path);
 
 static struct {
 	bool on;
+	struct mutex lock;	/* of what follows */
+	bool follows;
 	struct notifier_block modules;
-} sw_images;
+} sw_images = { .lock = __MUTEX_INITIALIZER(sw_images.lock) };
 
 /* ---- records, as things happen */
 
@@ -141,13 +146,17 @@ sw_image_on_module(struct notifier_block *nb, unsigned long state, void *module)
 
 	if (state != MODULE_STATE_LIVE)
 		return NOTIFY_DONE;
-	t = sw_trace_enter_other(&flags);
-	if (!t)
-		return NOTIFY_DONE;
-	m = sw_trace_reserve(t, SW_TRACE_MODULE, sw_module_size(module));
-	if (m)
-		sw_module_fill(m, module);
-	sw_trace_leave_other(t, m, flags);
+	/* with sw_images_stop(), which waits for this */
+	rcu_read_lock();
+	t = READ_ONCE(sw_images.on) ? sw_trace_enter_other(&flags) : NULL;
+	if (t) {
+		m = sw_trace_reserve(t, SW_TRACE_MODULE,
+				     sw_module_size(module));
+		if (m)
+			sw_module_fill(m, module);
+		sw_trace_leave_other(t, m, flags);
+	}
+	rcu_read_unlock();
 	return NOTIFY_DONE;
 }
 
@@ -189,9 +198,10 @@ static void sw_images_stop(void)
 	}
 	sw_image_probes_on = 0;
 	this_cpu_add(sw_trace_cpus.other_lost, missed);
-	unregister_module_notifier(&sw_images.modules);
 	sw_images_free();
-	sw_images.on = false;
+	WRITE_ONCE(sw_images.on, false);
+	/* a module's notifier may be in the trace's ring, which goes next */
+	synchronize_rcu();
 }
 
 /* ---- what scripts ask */
@@ -246,7 +256,7 @@ static int sw_images_hook(void)
  */
 static int sw_images_start(bool table)
 {
-	int cpu, rc;
+	int cpu;
 
 	sw_image_table.wanted = table;
 	if (IS_ENABLED(CONFIG_PREEMPT_RT)) {
@@ -265,16 +275,46 @@ static int sw_images_start(bool table)
 			return -ENOMEM;
 		}
 	}
+	/* a module that comes now is told of, or found */
+	WRITE_ONCE(sw_images.on, true);
 	sw_maps_start();
-	sw_images.modules.notifier_call = sw_image_on_module;
-	rc = register_module_notifier(&sw_images.modules);
-	sw_images.on = true;
-	if (rc) {
+	return sw_images_hook();
+}
+
+/**
+ * sw_images_follow - be told of modules from now on
+ *
+ * They are recorded from sw_images_start() on, which comes after it.
+ *
+ * Return: 0, also if that is so already, or an errno.
+ */
+static int sw_images_follow(void)
+{
+	int rc = 0;
+
+	mutex_lock(&sw_images.lock);
+	if (!sw_images.follows) {
+		sw_images.modules.notifier_call = sw_image_on_module;
+		rc = register_module_notifier(&sw_images.modules);
+		sw_images.follows = !rc;
+	}
+	mutex_unlock(&sw_images.lock);
+	if (rc)
 		_stp_error("stapwatch: cannot follow the kernel's modules (%d)\n",
 			   rc);
-		return rc;
-	}
-	return sw_images_hook();
+	return rc;
+}
+
+/**
+ * sw_images_leave - the same no more, from when this returns
+ */
+static void sw_images_leave(void)
+{
+	mutex_lock(&sw_images.lock);
+	if (sw_images.follows)
+		unregister_module_notifier(&sw_images.modules);
+	sw_images.follows = false;
+	mutex_unlock(&sw_images.lock);
 }
 
 #endif
