@@ -81,6 +81,7 @@ struct sw_cpu {
 	u64 nobody[SW_MAX_SLOTS];
 	/* see hit.h: of the handler that runs; of a call's begin or end */
 	bool sets_seen;		/* the handler has had other CPUs look, see set/read.h */
+	bool together;		/* what it reads is of the instant of what it has read */
 	struct sw_seen hit;
 	struct sw_seen call;
 	/* per slot: NULL means tsc */

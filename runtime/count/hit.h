@@ -4,7 +4,8 @@
  *
  * A handler asks for its events one after the other, by a function each.  The first
  * of them has all slots read, in one pass; those that come after take what that
- * pass found.  Who asks for a slot twice has it read anew, and all others with it.
+ * pass found.  Who asks for a slot twice has it read anew, and all others with it; but
+ * for a rate of two events, which is of what is there (c->together).
  * So a quotient or a difference of two events has none of SystemTap's own code in
  * it, and the pass is the one that switches threads: what lies between two
  * counters' readings is the same wherever they are read.
@@ -124,19 +125,21 @@ static __always_inline void sw_hit_begins(void)
 {
 	this_cpu_write(sw_cpus.hit.cpu_found, 0);
 	this_cpu_write(sw_cpus.hit.thread_found, 0);
+	this_cpu_write(sw_cpus.together, false);
 }
 
 /* Is a pass to be made for a slot?  Not for one that the last had to leave out. */
-static __always_inline bool sw_wants_pass(u32 found, u32 left, u32 bit)
+static bool
+sw_wants_pass(const struct sw_cpu *c, u32 found, u32 left, u32 bit)
 {
-	return !found || (found & ~left & bit);
+	return !found || (!c->together && (found & ~left & bit));
 }
 
 static noinline bool sw_hit_cpu_now(struct sw_cpu *c, unsigned int slot, u64 *v)
 {
 	u32 bit = 1U << slot;
 
-	if (sw_wants_pass(c->hit.cpu_found, c->hit.cpu_left, bit))
+	if (sw_wants_pass(c, c->hit.cpu_found, c->hit.cpu_left, bit))
 		sw_pass_all(c, &c->hit);
 	if (!(c->hit.cpu_found & bit))
 		return sw_now(c, slot, v);
@@ -183,7 +186,7 @@ sw_hit_thread_now(struct sw_cpu *c, unsigned int slot, bool in_span)
 		c->hit.thread_found = 0;
 	}
 	if (!c->irq_depth && how == SW_FOUND &&
-	    sw_wants_pass(c->hit.thread_found, c->hit.thread_left, bit))
+	    sw_wants_pass(c, c->hit.thread_found, c->hit.thread_left, bit))
 		sw_pass_all(c, &c->hit);
 	/* the first reading after a hole is withheld */
 	if ((c->hit.thread_found & bit) && (in_span || !(t->lost & bit))) {

@@ -49,7 +49,8 @@ static void put_reading(struct buf *b, const struct reading *r, bool of_process)
 		put_read(b, r->part, of_process, r->ev.table_name, r->native);
 		return;
 	}
-	buf_printf(b, "__sw_ratio(%u, ", d->scale);
+	/* of one instant, also where the probe names one of both beside it */
+	buf_printf(b, "__sw_ratio(__sw_together(%u), ", d->scale);
 	put_read(b, r->part, of_process, d->numerator, 0);
 	buf_puts(b, ", ");
 	put_read(b, r->part, of_process, d->denominator, 0);
