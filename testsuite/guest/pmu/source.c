@@ -2,8 +2,8 @@
 /*
  * What events count: ticks, and units.  A program asks for units by a line to
  * /dev/simpmu, "user N" or "kernel N", behind which may stand an address and a
- * latency, for samples.  They are counted on the CPU where it runs, all on the
- * same one.  Those of "socket N" are the socket's.
+ * latency, for samples.  They are counted on the CPU where it runs.  Those of
+ * "socket N" are the socket's.
  */
 #include "simpmu.h"
 #include <linux/log2.h>
@@ -95,12 +95,17 @@ static u32 sim_room(struct sim_cpu *c, u32 n)
 	return n ?: 1;
 }
 
-/* Context: preemption off, interrupts on. */
-static void sim_count(struct sim_cpu *c, unsigned int mode, u32 n)
+/*
+ * As a program's own code units come after whoever preempts the program, and on the CPU
+ * where it goes on.
+ * Context: sleepable.
+ */
+static void sim_count(unsigned int mode, u32 n, u64 addr, u64 latency)
 {
-	u64 *loads = &c->loads[c->latency ? ilog2(c->latency) : 0];
+	const unsigned int loads = latency ? ilog2(latency) : 0;
 	struct pt_regs here, *regs = task_pt_regs(current);
 	unsigned long flags;
+	struct sim_cpu *c;
 	bool due;
 	u32 now;
 
@@ -110,15 +115,23 @@ static void sim_count(struct sim_cpu *c, unsigned int mode, u32 n)
 		regs = &here;
 	}
 	for (; n; n -= now) {
+		preempt_disable();
 		local_irq_save(flags);
-		now = sim_room(c, n);
+		c = this_cpu_ptr(&sim_cpus);
+		now = need_resched() ? 0 : sim_room(c, n);
+		c->addr = addr;
+		c->latency = latency;
+		c->by_user = !mode;
 		WRITE_ONCE(c->units[mode], c->units[mode] + now);
 		if (!mode)
-			WRITE_ONCE(*loads, *loads + now);
+			WRITE_ONCE(c->loads[loads], c->loads[loads] + now);
 		due = sim_is_due(c);
 		local_irq_restore(flags);
 		if (due)
 			sim_raise(c, regs);
+		preempt_enable();
+		if (need_resched())
+			schedule();
 	}
 }
 
@@ -127,7 +140,6 @@ static ssize_t sim_write(struct file *file, const char __user *from, size_t len,
 {
 	char line[64] = "", mode[8];
 	u64 addr = 0, latency = 0;
-	struct sim_cpu *c;
 	unsigned int n;
 
 	if (copy_from_user(line, from, min(len, sizeof(line) - 1)))
@@ -141,13 +153,7 @@ static ssize_t sim_write(struct file *file, const char __user *from, size_t len,
 		sim_socket_add_units(n);
 		return len;
 	}
-	preempt_disable();
-	c = this_cpu_ptr(&sim_cpus);
-	c->addr = addr;
-	c->latency = latency;
-	c->by_user = *mode == 'u';
-	sim_count(c, !c->by_user, n);
-	preempt_enable();
+	sim_count(*mode != 'u', n, addr, latency);
 	return len;
 }
 
