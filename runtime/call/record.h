@@ -85,7 +85,7 @@ sw_call_end_tsc(const struct sw_call_start *s, u64 took)
 	if (unlikely(!s->has_sum))
 		return;
 	/* tsc has no holes: it is another entry that matters */
-	if (unlikely(!t || (t->stretch ^ s->stretch) / SW_TABLE_STRETCH)) {
+	if (unlikely(!t || !sw_is_entry(t, s->stretch))) {
 		sw_call_withhold_tsc();
 		return;
 	}

@@ -15,16 +15,23 @@
 
 static struct sw_table sw_threads;
 
-/* Was all of the thread counted since its entry's stretch was THEN?  If not, a
- * difference is withheld. */
+/* Is it the entry that it was when its stretch was THEN?  It may have had holes. */
+static bool sw_is_entry(const struct sw_thread *t, u64 then)
+{
+	return (t->stretch ^ then) / SW_TABLE_STRETCH == 0;
+}
+
 static noinline bool sw_stretch_differs(const struct sw_thread *t, u64 then)
 {
-	if ((t->stretch ^ then) / SW_TABLE_STRETCH)
-		sw_withheld(anew);
-	else
+	if (sw_is_entry(t, then))
 		sw_withheld(holed);
+	else
+		sw_withheld(anew);
 	return false;
 }
+
+/* Was all of the thread counted since its entry's stretch was THEN?  If not, a
+ * difference is withheld. */
 
 static __always_inline bool
 sw_is_stretch(const struct sw_thread *t, u64 then)
