@@ -33,7 +33,7 @@ static void sw_fill_work(struct work_struct *work)
 	mutex_lock(&sw_session_lock);
 	if (sw_filled)
 		sw_filled(false);
-	rc = sw_pmu_fill(true, &slot);
+	rc = sw_pmu_fill(true, SW_MAX_SLOTS, &slot);
 	sw_gates_look_again();
 	if (sw_filled)
 		sw_filled(true);
@@ -57,7 +57,7 @@ static int sw_cpu_online(unsigned int cpu)
 	if (came)
 		came(cpu);
 	if (mutex_trylock(&sw_session_lock)) {
-		sw_pmu_fill(false, &slot);
+		sw_pmu_fill(false, SW_MAX_SLOTS, &slot);
 		sw_gates_look_again();
 		mutex_unlock(&sw_session_lock);
 	}

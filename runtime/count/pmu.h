@@ -357,12 +357,15 @@ static bool sw_pmu_has(unsigned int slot)
  * sw_pmu_fill - counters for those online CPUs that have none
  * @may_wait: software events too: perf waits, in setting them up, for any CPU
  *	that is on its way up; and those of PMUs that are of some CPUs
- * Return: the last failure, or 0; @slot_failed is its slot.
+ * @wanted: whose failure is told: that slot's, or, SW_MAX_SLOTS, any one's
+ * @slot_failed: the slot of the failure that is told
+ * Return: the last failure, or 0.
  */
-static int sw_pmu_fill(bool may_wait, unsigned int *slot_failed)
+static int sw_pmu_fill(bool may_wait, unsigned int wanted,
+		       unsigned int *slot_failed)
 {
 	unsigned int i, slot;
-	int cpu, rc, failed = 0;
+	int cpu, rc, slot_rc, failed = 0;
 	bool replaced = false, absent;
 
 	/* those of sets behind the others: where the PMU is full perf gives its
@@ -377,6 +380,7 @@ static int sw_pmu_fill(bool may_wait, unsigned int *slot_failed)
 		      (sw_pmu.placed >> slot & 1))))
 			continue;
 		absent = false;
+		slot_rc = 0;
 		for_each_online_cpu(cpu) {
 			const struct sw_counter *k =
 				per_cpu(sw_cpus, cpu).counter[slot];
@@ -389,12 +393,13 @@ static int sw_pmu_fill(bool may_wait, unsigned int *slot_failed)
 			/* gone offline meanwhile; it will be back */
 			if (!rc || rc == -ENODEV || rc == -ENOENT)
 				continue;
-			failed = rc;
-			*slot_failed = slot;
+			slot_rc = rc;
 		}
 		/* a hole is no failure; that there is nothing else is */
-		if (absent && !sw_pmu_has(slot)) {
-			failed = -ENOENT;
+		if (absent && !sw_pmu_has(slot))
+			slot_rc = -ENOENT;
+		if (slot_rc && (wanted == SW_MAX_SLOTS || wanted == slot)) {
+			failed = slot_rc;
 			*slot_failed = slot;
 		}
 	}
@@ -544,7 +549,8 @@ static int sw_pmu_open(const struct sw_event *ev, bool is_tsc, unsigned int set)
 	sw_pmu.event[slot] = ev;
 	if (again) {
 		WRITE_ONCE(sw_pmu.set[slot], set);
-		rc = sw_pmu_fill(true, &slot_failed);
+		/* what another one lacks on a CPU that has come its work tells */
+		rc = sw_pmu_fill(true, slot, &slot_failed);
 		if (rc)
 			sw_pmu_give_back(slot);
 		return rc ?: slot;
@@ -568,7 +574,7 @@ static int sw_pmu_open(const struct sw_event *ev, bool is_tsc, unsigned int set)
 	/* with smp_load_acquire() of it on CPUs that count, where no thread is
 	 * watched yet; from here on, CPUs that come online open it themselves */
 	smp_store_release(&sw_pmu.slots, slot + 1);
-	rc = sw_pmu_fill(true, &slot_failed);
+	rc = sw_pmu_fill(true, slot, &slot_failed);
 	/* handlers may declare sets, and these are opened while others read */
 	if (rc && set) {
 		sw_pmu_give_back(slot);
