@@ -6,6 +6,7 @@
  *			same CPU too: the first has claimed the call until it begins
  *   sw_ask_answer()	interrupts off, on the CPU that is asked: in a hard
  *			interrupt, in the idle task, or in who takes it offline
+ *   sw_ask_meanwhile()	any context but NMI, in who waits for other CPUs
  *   sw_ask_init(), sw_ask_end()	sleepable, before and after all who ask
  *
  * smp_call_function_single_async() wants callers that never send the same call at
@@ -29,6 +30,30 @@ struct sw_ask {
 	void (*function)(void);
 	u32 claimed;
 };
+
+/* What CPUs may wait for each other with, of which each part has one. */
+enum sw_ask_part { SW_ASK_SETS, SW_ASK_WATCH, SW_ASK_PARTS };
+
+/* What a CPU does that is asked by a part, any context but NMI; from its begin on. */
+static void (*sw_ask_looks[SW_ASK_PARTS])(void);
+
+/**
+ * sw_ask_meanwhile - do what this CPU may have been asked for
+ *
+ * For who waits for other CPUs.  Where interrupts are off the question itself waits, and
+ * who has put it may be one of those: they would keep each other.
+ */
+static inline void sw_ask_meanwhile(void)
+{
+	void (*look)(void);
+	unsigned int i;
+
+	for (i = 0; i < SW_ASK_PARTS; i++) {
+		look = READ_ONCE(sw_ask_looks[i]);
+		if (look)
+			look();
+	}
+}
 
 static void sw_ask_answer(void *info)
 {

@@ -16,6 +16,7 @@
 #ifndef STAPWATCH_SET_OPEN_H
 #define STAPWATCH_SET_OPEN_H
 
+#include "base/ask.h"
 #include "base/contexts.h"
 #include "base/hooks.h"
 #include "base/kernel.h"
@@ -368,6 +369,7 @@ static int sw_sets_begin(bool has_threads, const char **what)
 	if (rc)
 		return rc;
 	WRITE_ONCE(sw_gate_before, sw_set_charge);
+	WRITE_ONCE(sw_ask_looks[SW_ASK_SETS], sw_set_see);
 	sw_filled = sw_set_filled;
 	*what = "count the overflows of that event";
 	rc = sw_set_overflows_open();

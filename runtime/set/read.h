@@ -8,6 +8,7 @@
 #ifndef STAPWATCH_SET_READ_H
 #define STAPWATCH_SET_READ_H
 
+#include "base/ask.h"
 #include "base/clock.h"
 #include "base/session.h"
 #include "count/cpu.h"
@@ -61,8 +62,8 @@ static s64 __maybe_unused sw_sets_merged(void)
  * sw_sets_refresh - let other CPUs bring up to date what is read of their sets
  * @may_wait: nothing that they might wait for is held here
  *
- * It waits a millisecond at most.  Two that do so at once do not keep each other: each
- * looks while it waits.  CPUs that have no session are left alone.
+ * It waits a millisecond at most.  Two that do so at once do not keep each other, see
+ * sw_ask_meanwhile().  CPUs that have no session are left alone.
  *
  * Context: any but NMI.
  * Return: how many CPUs have not done so in that time.
@@ -84,7 +85,7 @@ static s64 __maybe_unused sw_sets_refresh(bool may_wait)
 	local_irq_restore(flags);
 	do {
 		behind = 0;
-		sw_set_see();
+		sw_ask_meanwhile();
 		for_each_online_cpu(cpu) {
 			struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
 

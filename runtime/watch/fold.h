@@ -225,6 +225,16 @@ static void sw_watch_look(void)
 	smp_store_release(&wc->rounds, wc->rounds + 1);
 }
 
+/* See sw_ask_meanwhile(): with interrupts on it has been asked already. */
+static void sw_watch_look_meanwhile(void)
+{
+	const struct sw_watch_cpu *wc = this_cpu_ptr(&sw_watch_cpus);
+
+	/* not in the middle of one */
+	if (irqs_disabled() && READ_ONCE(wc->asked) && !(wc->rounds & 1))
+		sw_watch_look();
+}
+
 /* Is all done there that was asked for? */
 static bool sw_watch_has_looked(int cpu)
 {

@@ -13,6 +13,7 @@
 #ifndef STAPWATCH_WATCH_READ_H
 #define STAPWATCH_WATCH_READ_H
 
+#include "base/ask.h"
 #include "base/clock.h"
 #include "count/vthread.h"
 #include "watch/attach.h"
@@ -375,8 +376,8 @@ static s64 __maybe_unused sw_read_dead(unsigned int slot, s64 n)
  * sw_watch_refresh - let other CPUs bring what they run up to date
  * @may_wait: nothing that they might wait for is held here
  *
- * It waits a millisecond at most.  Two that do so at once do not keep each other: each
- * looks while it waits.
+ * It waits a millisecond at most.  Two that do so at once do not keep each other, see
+ * sw_ask_meanwhile().
  *
  * Context: any but NMI.
  * Return: how many CPUs have not done so in that time.
@@ -391,8 +392,7 @@ static s64 __maybe_unused sw_watch_refresh(bool may_wait)
 	sw_watch_ask();
 	do {
 		behind = 0;
-		if (this_cpu_read(sw_watch_cpus.asked) && irqs_disabled())
-			sw_watch_look();
+		sw_ask_meanwhile();
 		for_each_online_cpu(cpu)
 			behind += !sw_watch_has_looked(cpu);
 		cpu_relax();

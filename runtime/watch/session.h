@@ -128,6 +128,7 @@ static int sw_watch_alloc(unsigned int slots, int dead)
 			sw_cpu_counts(wc)[i] = SW_NONE;
 	}
 	sw_ask_init(&sw_watch_cpus.look, sw_watch_look);
+	WRITE_ONCE(sw_ask_looks[SW_ASK_WATCH], sw_watch_look_meanwhile);
 	return 0;
 }
 
