@@ -80,6 +80,8 @@ static DEFINE_PER_CPU(struct task_struct *, sw_set_tasks);
 
 /* Opens and closes what handlers have asked for; see open.h */
 static struct work_struct sw_set_opener;
+/* Gives back the numbers of those that were never opened */
+static struct work_struct sw_set_dropper;
 
 /* ---- time */
 
@@ -393,8 +395,11 @@ static void sw_set_on_ask(struct irq_work *work)
 	}
 	if (c->set && READ_ONCE(p->to) != c->set)
 		sw_gate_try(0);
-	if (READ_ONCE(sw_sets.asked))
+	/* with sw_sets_end(), which cancels them */
+	if (READ_ONCE(sw_sets.running) && READ_ONCE(sw_sets.asked))
 		schedule_work(&sw_set_opener);
+	if (READ_ONCE(sw_sets.running) && READ_ONCE(sw_sets.dropped))
+		schedule_work(&sw_set_dropper);
 	sw_set_wake_thread(p);
 }
 

@@ -9,6 +9,8 @@
  *
  *	sw_sets_begin(), sw_sets_open(), sw_sets_try(), sw_sets_ready(),
  *	sw_sets_end(), sw_set_opener_work()	sleepable, under sw_session_lock
+ *	sw_set_dropper_work()	sleepable, against all of them: the sets are its own;
+ *				as a work item, or when that runs no more
  *	sw_sets_run()		sleepable, after sw_sets_ready() and before sw_sets_end()
  *	sw_set_go_on()		hard interrupt
  *	sw_sets_free()		after the end probes
@@ -228,6 +230,28 @@ static void sw_set_opener_work(struct work_struct *work)
 	mutex_unlock(&sw_session_lock);
 }
 
+/*
+ * Sets that were deleted before they were opened.  It is not for the opener, which waits
+ * for CPUs: numbers would run out.
+ */
+static void sw_set_dropper_work(struct work_struct *work)
+{
+	u32 dropped = 0;
+	unsigned int set;
+
+	/* with sw_set_drop(): orders as a full barrier does */
+	if (!xchg(&sw_sets.dropped, false))
+		return;
+	for (set = 1; set < SW_MAX_SETS; set++)
+		if (sw_set_state(set) == SW_SET_DROPPED)
+			dropped |= 1U << set;
+	/* handlers, which have preemption off, may have found them */
+	synchronize_rcu();
+	for (set = 1; set < SW_MAX_SETS; set++)
+		if (dropped & (1U << set))
+			sw_set_is_now(set, SW_SET_NONE);
+}
+
 /**
  * sw_sets_try - does each set fit on each CPU's PMU, beside what counts always?
  *
@@ -314,6 +338,7 @@ static int sw_set_alloc(void)
 	if (!sw_set_cpus)
 		return -ENOMEM;
 	INIT_WORK(&sw_set_opener, sw_set_opener_work);
+	INIT_WORK(&sw_set_dropper, sw_set_dropper_work);
 	for_each_possible_cpu(cpu) {
 		struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
 
@@ -480,6 +505,9 @@ static void sw_sets_end(void)
 		irq_work_sync(&per_cpu_ptr(sw_set_cpus, cpu)->taken_in);
 	}
 	cancel_work_sync(&sw_set_opener);
+	cancel_work_sync(&sw_set_dropper);
+	/* what it was to do: end probes declare sets, too */
+	sw_set_dropper_work(NULL);
 	if (sw_set_has_threads) {
 		sw_set_threads_park();
 		smpboot_unregister_percpu_thread(&sw_set_threads);

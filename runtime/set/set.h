@@ -9,7 +9,12 @@
  * A handler declares a set, and a place that may sleep opens its counters: that of
  * the anchors for what begin probes have declared, a work item for the rest.
  *
- *	FREE -> CLAIMED -> DECLARED -> OPEN -> LEAVING -> FREE
+ *	FREE -> CLAIMED -> DECLARED -> OPENING -> OPEN -> LEAVING -> FREE
+ *			   DECLARED -> DROPPED -> FREE
+ *
+ * Who has found a set by its name keeps to its number.  So a number that has been
+ * found is free again after a grace period only: LEAVING is a set that has had
+ * counters, DROPPED one that was deleted before that.
  *
  * Who may run what, against whom:
  *
@@ -20,7 +25,9 @@
  *				of that number it is stands in the same word, so
  *				none is deleted for one that it was before
  *   sw_set_after()		any context
- *   changes from DECLARED on	sleepable, under sw_session_lock (open.h)
+ *   DROPPED to FREE		sleepable, in one work item alone (open.h)
+ *   other changes from DECLARED on
+ *				sleepable, under sw_session_lock (open.h)
  */
 #ifndef STAPWATCH_SET_SET_H
 #define STAPWATCH_SET_SET_H
@@ -47,6 +54,7 @@ enum sw_set_state {
 	SW_SET_OPENING,
 	SW_SET_OPEN,
 	SW_SET_LEAVING,
+	SW_SET_DROPPED,
 };
 
 /* Below a state in its word; above it, how often its number was another set's. */
@@ -84,6 +92,8 @@ static struct {
 	bool ran;		/* they do, or did */
 	/* there is something to be opened or closed */
 	bool asked;
+	/* numbers wait for a grace period */
+	bool dropped;
 } sw_sets;
 
 static u32 sw_set_word(unsigned int set)
@@ -97,7 +107,7 @@ static int sw_set_state(unsigned int set)
 	return sw_set_word(set) % SW_SET_STATES;
 }
 
-/* Nobody else changes it. */
+/* For who alone changes it; a handler may only have it LEAVING, where that is set too. */
 static void sw_set_is_now(unsigned int set, int state)
 {
 	struct sw_set *s = &sw_sets.of[set];
@@ -120,8 +130,8 @@ static bool sw_set_is_named(unsigned int set, u32 word, const char *name)
 /**
  * sw_set_find - a set's number by its name
  *
- * A set that was opened gives its number back after a grace period, so it is none other's
- * as long as who has found it runs.
+ * A set gives its number back after a grace period, so it is none other's as long as who
+ * has found it runs.
  *
  * Return: the number, or 0.
  */
@@ -313,15 +323,28 @@ static bool sw_set_claim(unsigned int set, u32 *claimed)
 	       cmpxchg(&sw_sets.of[set].word, word, *claimed) == word;
 }
 
+/*
+ * Of a set that has no counters, and that nobody will open.  Begin and end probes run one
+ * after the other, and none has the number of one that it deletes still.
+ */
+static bool sw_set_drop(unsigned int set, u32 word)
+{
+	if (!READ_ONCE(sw_sets.running))
+		return sw_set_move_as(set, word, SW_SET_DECLARED, SW_SET_NONE);
+	if (!sw_set_move_as(set, word, SW_SET_DECLARED, SW_SET_DROPPED))
+		return false;
+	/* with sw_set_dropper_work(), which has it false before it looks */
+	WRITE_ONCE(sw_sets.dropped, true);
+	return true;
+}
+
 /* The set that WORD is of counts no more, and is found no more. */
 static bool sw_set_leave(unsigned int set, u32 word)
 {
-	/*
-	 * In the order in which they come: so none is missed.  Before its counters are
-	 * opened there is nothing to be closed.
-	 */
-	if (!sw_set_move_as(set, word, SW_SET_DECLARED, SW_SET_NONE) &&
-	    !sw_set_move_as(set, word, SW_SET_OPENING, SW_SET_LEAVING) &&
+	/* in the order in which they come: so none is missed */
+	if (sw_set_drop(set, word))
+		return true;
+	if (!sw_set_move_as(set, word, SW_SET_OPENING, SW_SET_LEAVING) &&
 	    !sw_set_move_as(set, word, SW_SET_OPEN, SW_SET_LEAVING))
 		return false;
 	WRITE_ONCE(sw_sets.asked, true);
@@ -396,7 +419,8 @@ sw_set_declare(const char *name, const char *events, char *why, size_t size)
 		if (sw_set_claim(set, &word))
 			break;
 	if (set == SW_MAX_SETS) {
-		snprintf(why, size, "a script has at most %d sets at a time",
+		snprintf(why, size,
+			 "a script has at most %d sets at a time, and one that it deletes is one for some milliseconds more",
 			 SW_MAX_SETS - 1);
 		return 0;
 	}
