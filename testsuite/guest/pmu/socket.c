@@ -21,6 +21,8 @@ static int sim_socket_cpu;
 static int sim_socket_state;
 /* how many events are on these PMUs now */
 static atomic_t sim_socket_used;
+/* how often one was read */
+static atomic_t sim_socket_reads;
 static int sim_socket_used_get(char *to, const struct kernel_param *kp)
 {
 	return sysfs_emit(to, "%d\n", atomic_read(&sim_socket_used));
@@ -29,6 +31,14 @@ static const struct kernel_param_ops sim_socket_used_ops = {
 	.get = sim_socket_used_get
 };
 module_param_cb(socket_used, &sim_socket_used_ops, NULL, 0444);
+static int sim_socket_reads_get(char *to, const struct kernel_param *kp)
+{
+	return sysfs_emit(to, "%d\n", atomic_read(&sim_socket_reads));
+}
+static const struct kernel_param_ops sim_socket_reads_ops = {
+	.get = sim_socket_reads_get
+};
+module_param_cb(socket_reads, &sim_socket_reads_ops, NULL, 0444);
 
 /* they stay behind when their CPU goes, as with a driver that does not look */
 static bool sim_socket_stays;
@@ -68,6 +78,7 @@ static void sim_socket_read(struct perf_event *e)
 
 	/* not sim_socket_cpu, which is another already while events are moved there */
 	WARN_ON_ONCE(in_nmi() || smp_processor_id() != READ_ONCE(e->oncpu));
+	atomic_inc(&sim_socket_reads);
 	local64_add(now - local64_xchg(&e->hw.prev_count, now), &e->count);
 }
 
