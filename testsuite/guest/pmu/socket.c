@@ -23,22 +23,15 @@ static int sim_socket_state;
 static atomic_t sim_socket_used;
 /* how often one was read */
 static atomic_t sim_socket_reads;
-static int sim_socket_used_get(char *to, const struct kernel_param *kp)
+static int sim_socket_number_get(char *to, const struct kernel_param *kp)
 {
-	return sysfs_emit(to, "%d\n", atomic_read(&sim_socket_used));
+	return sysfs_emit(to, "%d\n", atomic_read((atomic_t *)kp->arg));
 }
-static const struct kernel_param_ops sim_socket_used_ops = {
-	.get = sim_socket_used_get
+static const struct kernel_param_ops sim_socket_number_ops = {
+	.get = sim_socket_number_get
 };
-module_param_cb(socket_used, &sim_socket_used_ops, NULL, 0444);
-static int sim_socket_reads_get(char *to, const struct kernel_param *kp)
-{
-	return sysfs_emit(to, "%d\n", atomic_read(&sim_socket_reads));
-}
-static const struct kernel_param_ops sim_socket_reads_ops = {
-	.get = sim_socket_reads_get
-};
-module_param_cb(socket_reads, &sim_socket_reads_ops, NULL, 0444);
+module_param_cb(socket_used, &sim_socket_number_ops, &sim_socket_used, 0444);
+module_param_cb(socket_reads, &sim_socket_number_ops, &sim_socket_reads, 0444);
 
 /* they stay behind when their CPU goes, as with a driver that does not look */
 static bool sim_socket_stays;
