@@ -52,6 +52,7 @@ struct sw_counter {
 	struct perf_event *opened;	/* NULL: the CPU could not have one */
 	unsigned int shut;
 	bool absent;			/* the event's PMU is not of that CPU */
+	bool refused;			/* and what else perf may have said */
 };
 
 /* What one pass over the slots found, of a CPU and of its thread, by slot; bits of those

@@ -289,21 +289,26 @@ static u64 sw_pmu_last_on(const struct sw_cpu *c, const struct sw_counter *k)
 
 /**
  * sw_pmu_cpu_open - give an online CPU its counter of a slot
+ * @for_good: nobody asks once more if perf refuses
  *
  * It goes on from where the CPU's last one stopped, for good.
  */
-static int sw_pmu_cpu_open(unsigned int slot, int cpu)
+static int sw_pmu_cpu_open(unsigned int slot, int cpu, bool for_good)
 {
 	struct sw_pair *pair = per_cpu_ptr(sw_pmu.pairs[slot], cpu);
 	struct sw_cpu *c = per_cpu_ptr(&sw_cpus, cpu);
 	const struct sw_counter *old = c->counter[slot];
 	struct sw_counter *new = &pair->of[old == &pair->of[0]];
 	struct perf_event *e = sw_pmu_cpu_event(slot, cpu);
+	int rc = PTR_ERR_OR_ZERO(e);
 
 	/* who reads may still be at the one before */
-	if (PTR_ERR_OR_ZERO(e) == -ENOENT && old->absent)
-		return -ENOENT;
-	new->absent = PTR_ERR_OR_ZERO(e) == -ENOENT;
+	if (rc == -ENOENT && old->absent)
+		return rc;
+	new->absent = rc == -ENOENT;
+	/* one that is offline will be back */
+	new->refused = for_good && rc && rc != -ENOENT &&
+		       (rc != -ENODEV || cpu_online(cpu));
 	new->opened = IS_ERR(e) ? NULL : e;
 	if (sw_pmu.set[slot])
 		new->shut = SW_SHUT_INACTIVE;
@@ -313,7 +318,7 @@ static int sw_pmu_cpu_open(unsigned int slot, int cpu)
 	new->before = sw_pmu_last_on(c, old);
 	/* with sw_now_from() on that CPU, which goes on by this address */
 	smp_store_release(&c->counter[slot], new);
-	return PTR_ERR_OR_ZERO(e);
+	return rc;
 }
 
 /* Release the events of counters that others have taken the place of. */
@@ -388,7 +393,7 @@ static int sw_pmu_fill(bool may_wait, unsigned int wanted,
 			if (!sw_cpu_is_chosen(cpu) || sw_pmu_is_live(slot, k))
 				continue;
 			replaced |= !!k->opened;
-			rc = sw_pmu_cpu_open(slot, cpu);
+			rc = sw_pmu_cpu_open(slot, cpu, may_wait);
 			absent |= rc == -ENOENT;
 			/* gone offline meanwhile; it will be back */
 			if (!rc || rc == -ENODEV || rc == -ENOENT)

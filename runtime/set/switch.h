@@ -40,24 +40,33 @@
 
 /* ---- perf's events of a set */
 
-static struct perf_event *sw_set_perf_event(int cpu, unsigned int slot)
+static const struct sw_counter *sw_set_counter(int cpu, unsigned int slot)
 {
-	return slot < SW_MAX_SLOTS ?
-	       per_cpu(sw_cpus, cpu).counter[slot]->opened : NULL;
+	return per_cpu(sw_cpus, cpu).counter[slot];
 }
 
-/* Are all of its counters open?  On a CPU that has just come they may not be. */
+static struct perf_event *sw_set_perf_event(int cpu, unsigned int slot)
+{
+	return slot < SW_MAX_SLOTS ? sw_set_counter(cpu, slot)->opened : NULL;
+}
+
+/*
+ * Are all of its counters open that this CPU can have?  Where it has just come they may
+ * not be yet.
+ */
 static bool sw_set_is_there(unsigned int set, int cpu)
 {
 	const struct sw_set *s = &sw_sets.of[set];
+	const struct sw_counter *k;
 	unsigned int i;
 
-	for (i = 0; i < s->nr; i++)
-		if (s->slot[i] < SW_MAX_SLOTS &&
-		    !sw_is_absent(per_cpu_ptr(&sw_cpus, cpu), s->slot[i]) &&
-		    !sw_pmu_is_live(s->slot[i],
-				    per_cpu(sw_cpus, cpu).counter[s->slot[i]]))
+	for (i = 0; i < s->nr; i++) {
+		if (s->slot[i] >= SW_MAX_SLOTS)
+			continue;
+		k = sw_set_counter(cpu, s->slot[i]);
+		if (!k->absent && !k->refused && !sw_pmu_is_live(s->slot[i], k))
 			return false;
+	}
 	return true;
 }
 
@@ -128,7 +137,8 @@ static void sw_set_exchange(unsigned int from, unsigned int to, int cpu)
 	}
 }
 
-/* Bit per event of a set that is on, and found no counter on the PMU. */
+/* Bit per event of a set that is on, and found no counter on the PMU; or which perf would
+ * not open there. */
 static u32 sw_set_lacking(unsigned int set, int cpu)
 {
 	const struct sw_set *s = &sw_sets.of[set];
@@ -138,7 +148,9 @@ static u32 sw_set_lacking(unsigned int set, int cpu)
 
 	for (i = 0; i < s->nr; i++) {
 		e = sw_set_perf_event(cpu, s->slot[i]);
-		if (e && !sw_pmu_is_on(e))
+		if (e ? !sw_pmu_is_on(e) :
+		    s->slot[i] < SW_MAX_SLOTS &&
+		    sw_set_counter(cpu, s->slot[i])->refused)
 			lacks |= 1U << i;
 	}
 	return lacks;
