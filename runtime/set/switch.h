@@ -560,22 +560,25 @@ static int sw_set_cpu_down(unsigned int cpu)
 	return 0;
 }
 
-/* Counters are opened on CPUs that have come (count/hotplug.h): before and after. */
+/* Counters are opened on CPUs that have come (count/hotplug.h): before and after.  That
+ * may be before sw_set_cpu_up(), and is not done again. */
 static void sw_set_filled(bool done)
 {
-	struct sw_set_cpu *p;
-	int cpu;
+	int cpu, rc;
 
 	for_each_online_cpu(cpu) {
-		p = per_cpu_ptr(sw_set_cpus, cpu);
-		if (!done && !READ_ONCE(p->down)) {
-			sw_set_overflow_open(cpu);
-		} else if (done) {
-			/* with sw_set_can_turn_on(): it sees them, or we what it waits for */
-			smp_mb();
-			WRITE_ONCE(p->blocked, false);
-			sw_set_wake(cpu);
+		if (!sw_cpu_is_chosen(cpu))
+			continue;
+		if (!done) {
+			rc = sw_set_overflow_open(cpu);
+			if (rc && rc != -ENODEV)
+				sw_set_overflow_lacks(cpu);
+			continue;
 		}
+		/* with sw_set_can_turn_on(): it sees them, or we what it waits for */
+		smp_mb();
+		WRITE_ONCE(per_cpu_ptr(sw_set_cpus, cpu)->blocked, false);
+		sw_set_wake(cpu);
 	}
 }
 
