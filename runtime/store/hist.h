@@ -93,34 +93,38 @@ static inline u64 hist_mid(unsigned int i)
 /**
  * hist_rank - which of a histogram's values, from the lowest, a quantile is
  * @count: how many values there are, not 0
- * @permille: as for hist_quantile()
+ * @share: of @whole, at most 2^32 - 1; more than that is as @whole
+ *
+ * The smallest value that at least so large a share of all is not above: count * share /
+ * whole, rounded up.  Whoever tells quantiles asks here (but for the page, whose language
+ * is another).
  *
  * Context: any, NMI included.
  * Return: 1 to @count.
  */
-static inline u64 hist_rank(u64 count, unsigned int permille)
+static inline u64 hist_rank(u64 count, u32 share, u32 whole)
 {
-	u64 rest, rank = div64_u64_rem(count, 1000, &rest);
+	u64 rest, rank = div64_u64_rem(count, whole, &rest);
 
-	if (permille > 1000)
-		permille = 1000;
-	/* count * permille / 1000, rounded up, without its overflow */
-	rank = rank * permille + ((u32)rest * permille + 999) / 1000;
+	if (share > whole)
+		share = whole;
+	/* without its overflow */
+	rank = rank * share + div64_u64_rem(rest * share + whole - 1, whole,
+					    &rest);
 	return rank ? rank : 1;
 }
 
 /**
- * hist_quantile - the value that so many of a thousand are not above
+ * hist_quantile_of - the value that a share of a histogram's are not above
  * @buckets: the histogram; only its buckets are looked at
- * @permille: 500 for the median; above 1000 is as 1000, the highest value, and
- *	0 is the lowest
+ * @share: as for hist_rank(); 0 is the lowest value
  * @value: where to put the middle of the bucket that the value is in
  *
  * Context: any, NMI included.
  * Return: false, and 0 for the value, if the histogram is empty.
  */
 static inline bool
-hist_quantile(const u64 *buckets, unsigned int permille, u64 *value)
+hist_quantile_of(const u64 *buckets, u32 share, u32 whole, u64 *value)
 {
 	u64 count = 0, rank;
 	unsigned int i;
@@ -130,11 +134,24 @@ hist_quantile(const u64 *buckets, unsigned int permille, u64 *value)
 	*value = 0;
 	if (!count)
 		return false;
-	rank = hist_rank(count, permille);
+	rank = hist_rank(count, share, whole);
 	for (i = 0; i < PERFMAP_HIST_BUCKETS - 1 && buckets[i] < rank; i++)
 		rank -= buckets[i];
 	*value = hist_mid(i);
 	return true;
+}
+
+/**
+ * hist_quantile - the value that so many of a thousand are not above
+ * @permille: 500 for the median; above 1000 is as 1000, the highest value
+ *
+ * Context: any, NMI included.
+ * Return: as hist_quantile_of()
+ */
+static inline bool
+hist_quantile(const u64 *buckets, unsigned int permille, u64 *value)
+{
+	return hist_quantile_of(buckets, permille, 1000, value);
 }
 
 /**

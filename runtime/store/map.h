@@ -282,7 +282,7 @@ static s64 sw_hist_quantile(u32 number, unsigned int permille)
 
 	for (i = 0; i < PERFMAP_HIST_BUCKETS; i++)
 		all += sw_hist_count(s, number, i);
-	wanted = hist_rank(all, permille);
+	wanted = hist_rank(all, permille, 1000);
 	for (i = 0; i < PERFMAP_HIST_BUCKETS - 1; i++) {
 		below += sw_hist_count(s, number, i);
 		if (below >= wanted)

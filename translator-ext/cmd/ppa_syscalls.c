@@ -9,6 +9,7 @@
 
 #include "cmd/ppa_json.h"
 #include "cmd/ppa_why.h"
+#include "store/hist.h"
 
 /* Of the machine that this is built for, from its <asm/unistd.h>. */
 static const char *const names[] = {
@@ -108,15 +109,11 @@ static double middle(unsigned int bucket)
 /* What so many of a thousand calls are not above; no more than the longest. */
 static double quantile(const struct call *c, unsigned int permille)
 {
-	const double wanted = (double)c->returned * permille / 1000;
-	uint64_t sum = 0;
+	uint64_t rank = hist_rank(c->returned, permille, 1000);
 	unsigned int i;
 
-	for (i = 0; i < PPA_NR_CALL_BUCKETS - 1; i++) {
-		sum += c->of.buckets[i];
-		if (sum && sum >= wanted)
-			break;
-	}
+	for (i = 0; i < PPA_NR_CALL_BUCKETS - 1 && c->of.buckets[i] < rank; i++)
+		rank -= c->of.buckets[i];
 	return middle(i) < c->of.longest ? middle(i) : c->of.longest;
 }
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#define BILLION 1000000000
+
 _Static_assert(STAPWATCH_HIST_BUCKETS == PERFMAP_HIST_BUCKETS,
 	       "one number of buckets");
 
@@ -213,19 +215,10 @@ uint64_t stapwatch_hist_high(unsigned int bucket)
 
 uint64_t stapwatch_hist_quantile(const struct stapwatch_hist *hist, double q)
 {
-	uint64_t seen = 0, rank;
-	unsigned int i;
+	/* what a share such as 0.07 is meant to be, which no double is */
+	const uint32_t share = q >= 1 ? BILLION : q > 0 ? q * BILLION + 0.5 : 0;
+	u64 value;
 
-	if (!hist->count)
-		return 0;
-	/* so that no rounding asks for more than there are */
-	rank = q >= 1 ? hist->count - 1 : q > 0 ? q * hist->count : 0;
-	if (rank >= hist->count)
-		rank = hist->count - 1;
-	for (i = 0; i < PERFMAP_HIST_BUCKETS - 1; i++) {
-		seen += hist->buckets[i];
-		if (seen > rank)
-			break;
-	}
-	return hist_mid(i);
+	hist_quantile_of(hist->buckets, share, BILLION, &value);
+	return value;
 }

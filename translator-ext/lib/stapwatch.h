@@ -164,7 +164,10 @@ uint64_t stapwatch_hist_high(unsigned int bucket);
 
 /**
  * stapwatch_hist_quantile - the value that a share of all is not above
- * @q: from 0 to 1
+ * @q: from 0 to 1, to the billionth
+ *
+ * The smallest such value, as stathist_quantile() of a script has it: of N values
+ * the one of rank q * N, rounded up.
  *
  * Return: the middle of that value's bucket, no more than 6.25 % beside it; 0
  * if the buckets are empty

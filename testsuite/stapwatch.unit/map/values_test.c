@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "stapwatch.h"
+#include "store/hist.h"
 #include "test.h"
 
 #define CPUS 3
@@ -133,6 +134,58 @@ static void test_hist(void)
 	TEST_EQUAL("hist: none", stapwatch_hist_quantile(&h, 0.5), 0);
 }
 
+/* The share Q of some values, in order, is not above this one; as readers see it. */
+static uint64_t sorted_quantile(const uint64_t *values, size_t nr, double q)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < nr && i + 1 < q * nr - 1e-6; i++)
+		;
+	return values[i];
+}
+
+/* One definition: libstapwatch's is a script's, and both are that of sorted values. */
+static int quantiles_wrong(const uint64_t *values, size_t nr)
+{
+	static struct stapwatch_hist h;
+	unsigned int bucket, permille;
+	int wrong = 0;
+	uint64_t is;
+	size_t i;
+	u64 of;
+
+	memset(&h, 0, sizeof(h));
+	for (i = 0; i < nr; i++)
+		h.buckets[stapwatch_hist_bucket(values[i])]++;
+	h.count = nr;
+	for (permille = 0; permille <= 1000; permille++) {
+		is = stapwatch_hist_quantile(&h, permille / 1000.);
+		wrong += !hist_quantile((const u64 *)h.buckets, permille, &of) ||
+			 is != of;
+		bucket = stapwatch_hist_bucket(
+			sorted_quantile(values, nr, permille / 1000.));
+		wrong += stapwatch_hist_bucket(is) != bucket;
+	}
+	return wrong;
+}
+
+static void test_quantiles(void)
+{
+	uint64_t values[1000], i, n;
+	int wrong = 0;
+
+	for (n = 1; n <= 1000; n += n < 120 ? 1 : 11) {
+		for (i = 0; i < n; i++)
+			values[i] = i < 99 || i < n - 1 ? i * i : 1000000;
+		wrong += quantiles_wrong(values, n);
+	}
+	TEST_EQUAL("hist: quantiles are those of sorted values", wrong, 0);
+	values[0] = 10;
+	values[1] = 1000;
+	TEST_EQUAL("hist: two values have one definition",
+		   quantiles_wrong(values, 2), 0);
+}
+
 /* How many of all sums are not what each by itself is. */
 static int sums_wrong(void)
 {
@@ -257,6 +310,7 @@ int main(void)
 	test_counters();
 	test_growth();
 	test_hist();
+	test_quantiles();
 	test_all();
 	test_buckets();
 	test_end();

@@ -90,12 +90,13 @@ function difference(before, now) {
 
 const total = counts => counts.reduce((a, b) => a + b, 0);
 
-// The bucket that has the value that a share of all is not above; -1 of nothing.
-function quantile(counts, share) {
+// The bucket that has the value that so many of a hundred are not above; -1 of nothing.
+function quantile(counts, percent) {
 	const all = total(counts);
 	let seen = 0;
 
-	return all ? counts.findIndex(n => (seen += n) >= share * all) : -1;
+	return all ? counts.findIndex(n => (seen += n) && seen * 100 >= percent * all)
+		   : -1;
 }
 
 const bound_of = (h, bucket) => bucket < 0 ? "none" :
@@ -109,8 +110,8 @@ function told(h, column) {
 	const ago = h.columns.length - 1 - column;
 	return (ago ? ago + " s ago: " : "now: ") + shown(total(counts)) +
 		" values" + (total(counts) ? "; half at most " +
-		bound_of(h, quantile(counts, .5)) + ", 99 % at most " +
-		bound_of(h, quantile(counts, .99)) : "");
+		bound_of(h, quantile(counts, 50)) + ", 99 % at most " +
+		bound_of(h, quantile(counts, 99)) : "");
 }
 
 function new_hist(name, now) {
@@ -197,9 +198,9 @@ function draw_hist(h) {
 			95 - 65 * part}%)`;
 		g.fillRect(x(k), y(i), COLUMN, row);
 	}));
-	for (const [share, color] of [[.5, "#c2571a"], [.99, "#b0103a"]])
+	for (const [percent, color] of [[50, "#c2571a"], [99, "#b0103a"]])
 		h.columns.forEach((counts, k) => {
-			const bucket = quantile(counts, share);
+			const bucket = quantile(counts, percent);
 
 			if (bucket < 0)
 				return;
