@@ -208,6 +208,7 @@ struct printing {
 	struct view *view;
 	const struct calltree *tree;
 	uint32_t event;
+	bool inverted;
 	double limit;
 	size_t small;
 	struct buf *out;
@@ -225,9 +226,13 @@ static void print_node(struct printing *pr, uint32_t node, unsigned int depth)
 		pr->small++;
 		return;
 	}
-	buf_printf(pr->out, "%6.2f%%  %6.2f%%  %7" PRIu64 "  %*s", share,
-		   view_share(v, pr->event, n->self_events, n->self_samples),
-		   n->samples, 2 * depth, "");
+	buf_printf(pr->out, "%6.2f%%  ", share);
+	/* what called others did not run itself: all ran in the first one */
+	if (!pr->inverted)
+		buf_printf(pr->out, "%6.2f%%  ",
+			   view_share(v, pr->event, n->self_events,
+				      n->self_samples));
+	buf_printf(pr->out, "%7" PRIu64 "  %*s", n->samples, 2 * depth, "");
 	shown_text(pr->out, intern_text(&v->profile->texts, n->name));
 	buf_puts(pr->out, "\n");
 	buf_drain(pr->out, pr->to);
@@ -239,7 +244,7 @@ void calltree_print(struct view *v, const struct columns *columns,
 		    bool inverted, double limit, struct buf *out, FILE *to)
 {
 	struct calltree tree;
-	struct printing pr = { v, &tree, 0, limit, 0, out, to };
+	struct printing pr = { v, &tree, 0, inverted, limit, 0, out, to };
 	const struct call_node *all;
 	bool first = true;
 	uint32_t i;
@@ -251,9 +256,9 @@ void calltree_print(struct view *v, const struct columns *columns,
 			buf_puts(out, "\n");
 		first = false;
 		table_title(v, pr.event, out);
-		buf_printf(out, "  TOTAL     SELF  SAMPLES  %s\n", inverted ?
-			   "SYMBOL, AND BELOW IT ITS CALLERS" :
-			   "SYMBOL, AND BELOW IT WHAT IT CALLS");
+		buf_puts(out, inverted ?
+			 "  TOTAL  SAMPLES  SYMBOL, AND BELOW IT ITS CALLERS\n" :
+			 "  TOTAL     SELF  SAMPLES  SYMBOL, AND BELOW IT WHAT IT CALLS\n");
 		calltree_make(&tree, v, pr.event, columns, inverted);
 		all = tree.nodes;
 		pr.small = 0;
