@@ -4,6 +4,12 @@
 
 #include "base/utf8.h"
 
+/* XML has none of these, not even as a reference. */
+static bool is_no_text(uint32_t code)
+{
+	return utf8_is_control(code) || code == 0xfffe || code == 0xffff;
+}
+
 void xml_text(struct buf *out, const char *text, size_t most)
 {
 	const char *s = text;
@@ -11,7 +17,7 @@ void xml_text(struct buf *out, const char *text, size_t most)
 
 	for (; *s && most; most--, s += len ? len : 1) {
 		len = utf8_length(s);
-		if (!len || utf8_is_control(utf8_code(s, len)))
+		if (!len || is_no_text(utf8_code(s, len)))
 			buf_puts(out, "\xef\xbf\xbd");	/* U+FFFD */
 		else if (*s == '<')
 			buf_puts(out, "&lt;");

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/shown.h"
 #include "base/utf8.h"
+#include "base/xml.h"
 #include "test.h"
 
 /* What was wanted, for a look at what is wrong. */
@@ -179,6 +180,29 @@ static void json_tests(void)
 	test_json("JSON: no UTF-8", "\xc3(\xff", "\"\\u00c3(\\u00ff\"");
 }
 
+static void test_xml(const char *name, const char *text, size_t most,
+		     const char *should)
+{
+	struct buf out = { 0 };
+
+	xml_text(&out, text, most);
+	test_text(name, &out, should);
+}
+
+static void xml_tests(void)
+{
+	test_xml("XML: UTF-8", "é€😀", 99, "é€😀");
+	test_xml("XML: what has a meaning", "<a b=\"&\">", 99,
+		 "&lt;a b=&quot;&amp;&quot;&gt;");
+	test_xml("XML: controls", "\x1b\x7f\xc2\x9b\n", 99, "����");
+	test_xml("XML: no UTF-8", "\xc3(\xff", 99, "�(�");
+	test_xml("XML: what it has none of", "\xef\xbf\xbd\xef\xbf\xbe\xef\xbf\xbf",
+		 99, "���");
+	test_xml("XML: of other planes it has them", "\xf0\x9f\xbf\xbf", 99,
+		 "\xf0\x9f\xbf\xbf");
+	test_xml("XML: so many characters", "né<e", 3, "né&lt;");
+}
+
 static void test_stap(const char *name, const char *text, const char *should)
 {
 	struct buf out = { 0 };
@@ -206,6 +230,7 @@ int main(void)
 		printf("UNSUPPORTED: C.UTF-8: this system has no such locale\n");
 	pad_tests();
 	json_tests();
+	xml_tests();
 	stap_tests();
 	return !!test_failures;
 }
