@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/siphash.h"
 
 #define BLOCK_SIZE (256 * 1024)
 
@@ -46,25 +47,16 @@ size_t array_up_to(const void *array, size_t nr, size_t each, size_t offset,
 	return low;
 }
 
+/* One key for all tables: who writes what is read does not know it. */
 static uint32_t hash_of(const void *key, size_t len)
 {
-	const char *p = key;
-	uint64_t h = len, word;
+	static struct siphash_key secret;
+	static bool drawn;
 
-	for (; len >= 8; len -= 8, p += 8) {
-		memcpy(&word, p, 8);
-		h = (h ^ word) * 0x9e3779b97f4a7c15u;
-		h ^= h >> 32;
-	}
-	if (len) {
-		word = 0;
-		memcpy(&word, p, len);
-		h = (h ^ word) * 0x9e3779b97f4a7c15u;
-	}
-	/* the upper bits depend on all of the key */
-	h ^= h >> 32;
-	h *= 0xff51afd7ed558ccdu;
-	return h >> 32;
+	if (!drawn)
+		secret = siphash_random();
+	drawn = true;
+	return siphash(&secret, key, len);
 }
 
 /* Returns the slot of a key, or the one where it would be. */

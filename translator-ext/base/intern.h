@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Keys of any bytes, numbered from 0 in the order in which they first came: the
- * one hash table of a report.  What belongs to a key stands in an array of the
- * caller's by its number.
+ * one hash table of a report, which nobody can fill with keys that meet.  What
+ * belongs to a key stands in an array of the caller's by its number.
  */
 #ifndef STAPWATCH_INTERN_H
 #define STAPWATCH_INTERN_H
