@@ -6,20 +6,10 @@
 #include <string.h>
 
 #include "base/buf.h"
-
-#define NO_SPACE UINT32_MAX
-
-struct map {
-	uint64_t addr;
-	uint64_t end;
-	uint64_t offset;	/* what the image calls addr */
-	uint32_t image;
-};
+#include "report/input/map_tree.h"
 
 struct space {
-	struct map *maps;	/* by address; none lies over another */
-	uint32_t nr;
-	size_t size;
+	uint32_t maps;		/* a tree */
 	uint32_t nothing;	/* the image of what is not mapped */
 	uint32_t users;		/* processes */
 	bool kept;		/* samples refer to it */
@@ -29,6 +19,7 @@ struct process {
 	uint32_t space;		/* plus 1; 0: not seen yet */
 	struct jit_dump *jit;	/* or NULL */
 	bool jit_over;		/* that was another program */
+	bool has_threads;	/* others than the first were seen */
 };
 
 /* A space as others know it. */
@@ -56,7 +47,8 @@ struct procs {
 	uint32_t *free_spaces;
 	size_t nr_free, size_free;
 	struct intern views;
-	struct space modules;
+	struct map_nodes nodes;
+	uint32_t modules;	/* a tree */
 };
 
 struct procs *procs_new(struct images *images, struct intern *texts)
@@ -71,11 +63,9 @@ void procs_free(struct procs *p)
 {
 	size_t i;
 
-	for (i = 0; i < p->nr_spaces; i++)
-		free(p->spaces[i].maps);
 	free(p->spaces);
 	free(p->free_spaces);
-	free(p->modules.maps);
+	map_nodes_free(&p->nodes);
 	for (i = 0; i < p->pids.nr; i++)
 		jit_dump_free(p->processes[i].jit);
 	free(p->processes);
@@ -99,9 +89,10 @@ static uint32_t new_space(struct procs *p, uint32_t pid)
 		p->spaces = array_room(p->spaces, &p->size_spaces,
 				       p->nr_spaces, sizeof(*p->spaces));
 	}
-	p->spaces[nr].users = 1;
-	p->spaces[nr].nr = 0;
-	p->spaces[nr].nothing = image_of_nothing(p->images, pid);
+	p->spaces[nr] = (struct space) {
+		.nothing = image_of_nothing(p->images, pid),
+		.users = 1,
+	};
 	return nr;
 }
 
@@ -111,77 +102,31 @@ static void leave_space(struct procs *p, uint32_t nr)
 
 	if (--s->users || s->kept)
 		return;
-	free(s->maps);
-	*s = (struct space) { 0 };
+	map_tree_drop(&p->nodes, s->maps);
 	p->free_spaces = array_room(p->free_spaces, &p->size_free,
 				    p->nr_free + 1, sizeof(*p->free_spaces));
 	p->free_spaces[p->nr_free++] = nr;
 }
 
-/* The first map that ends behind an address, or nr. */
-static uint32_t first_behind(const struct space *s, uint64_t addr)
+static const struct map *find_map(const struct procs *p, uint32_t maps,
+				  uint64_t addr)
 {
-	return array_up_to(s->maps, s->nr, sizeof(*s->maps),
-			   offsetof(struct map, end), addr);
+	const struct map *m = map_tree_find(&p->nodes, maps, addr);
+
+	return m && m->addr <= addr ? m : NULL;
 }
 
-static const struct map *find_map(const struct space *s, uint64_t addr)
+static bool is_vacant(const struct procs *p, uint32_t maps, const struct map *m)
 {
-	uint32_t i = first_behind(s, addr);
+	const struct map *old = map_tree_find(&p->nodes, maps, m->addr);
 
-	return i < s->nr && s->maps[i].addr <= addr ? &s->maps[i] : NULL;
-}
-
-static void insert_at(struct space *s, uint32_t at, const struct map *m)
-{
-	s->maps = array_room(s->maps, &s->size, s->nr + 1, sizeof(*s->maps));
-	memmove(&s->maps[at + 1], &s->maps[at],
-		(s->nr - at) * sizeof(*s->maps));
-	s->maps[at] = *m;
-	s->nr++;
-}
-
-static void remove_at(struct space *s, uint32_t at)
-{
-	s->nr--;
-	memmove(&s->maps[at], &s->maps[at + 1],
-		(s->nr - at) * sizeof(*s->maps));
-}
-
-/* Takes the place of whatever was there. */
-static void put_map(struct space *s, const struct map *m)
-{
-	uint32_t i = first_behind(s, m->addr);
-	struct map rest, right;
-
-	while (i < s->nr && s->maps[i].addr < m->end) {
-		rest = s->maps[i];
-		remove_at(s, i);
-		if (rest.end > m->end) {
-			right = rest;
-			right.offset += m->end - rest.addr;
-			right.addr = m->end;
-			insert_at(s, i, &right);
-		}
-		if (rest.addr < m->addr) {
-			rest.end = m->addr;
-			insert_at(s, i++, &rest);
-		}
-	}
-	insert_at(s, i, m);
-}
-
-static bool is_vacant(const struct space *s, const struct map *m)
-{
-	const uint32_t i = first_behind(s, m->addr);
-
-	return i == s->nr || s->maps[i].addr >= m->end;
+	return !old || old->addr >= m->end;
 }
 
 /* Whether all of it means already what it says. */
-static bool is_there(const struct space *s, const struct map *m)
+static bool is_there(const struct procs *p, uint32_t maps, const struct map *m)
 {
-	const struct map *old = find_map(s, m->addr);
+	const struct map *old = find_map(p, maps, m->addr);
 
 	return old && old->end >= m->end && old->image == m->image &&
 	       old->offset + (m->addr - old->addr) == m->offset;
@@ -218,18 +163,14 @@ static void set_space(struct procs *p, uint32_t pid, uint32_t space)
 }
 
 /* A space of the process's own, which has what it had. */
-static struct space *split_space(struct procs *p, uint32_t pid)
+static uint32_t split_space(struct procs *p, uint32_t pid)
 {
 	const uint32_t old = process_of(p, pid)->space - 1;
 	const uint32_t nr = new_space(p, pid);
-	struct space *s = &p->spaces[nr], *from = &p->spaces[old];
 
-	s->maps = array_room(s->maps, &s->size, from->nr + 1,
-			     sizeof(*s->maps));
-	memcpy(s->maps, from->maps ?: s->maps, from->nr * sizeof(*s->maps));
-	s->nr = from->nr;
+	p->spaces[nr].maps = map_tree_copy(&p->nodes, p->spaces[old].maps);
 	set_space(p, pid, nr);
-	return s;
+	return nr;
 }
 
 /* Who writes such a file maps it, so that it is known of; once is enough. */
@@ -243,8 +184,8 @@ static void set_jit(struct procs *p, const struct sw_trace_mmap *r)
 
 static void on_mmap(struct procs *p, const struct sw_trace_mmap *r)
 {
-	const uint32_t space = process_of(p, r->pid)->space - 1;
-	struct space *s = &p->spaces[space];
+	uint32_t nr = process_of(p, r->pid)->space - 1;
+	struct space *s = &p->spaces[nr];
 	struct map m = {
 		.addr = r->addr,
 		.end = r->addr + r->len,
@@ -255,20 +196,25 @@ static void on_mmap(struct procs *p, const struct sw_trace_mmap *r)
 		set_jit(p, r);
 	m.offset = p->images->all[m.image].kind == IMAGE_JIT ? r->addr :
 							       r->offset;
-	if (!r->len || is_there(s, &m))
+	if (m.end <= m.addr || is_there(p, s->maps, &m))
 		return;
-	if (s->users > 1 || (s->kept && !is_vacant(s, &m)))
-		s = split_space(p, r->pid);
-	put_map(s, &m);
+	if (s->users > 1 || (s->kept && !is_vacant(p, s->maps, &m)))
+		nr = split_space(p, r->pid);
+	s = &p->spaces[nr];
+	s->maps = map_tree_put(&p->nodes, s->maps, &m);
 }
 
 static void on_comm(struct procs *p, const struct sw_trace_comm *r)
 {
+	struct process *proc = process_of(p, r->pid);
+
 	thread_of(p, r->tid)->comm = intern_string(p->texts, r->comm) + 1;
+	proc->has_threads |= r->tid != r->pid;
 	if (!(r->flags & SW_TRACE_COMM_EXEC))
 		return;
 	set_space(p, r->pid, new_space(p, r->pid));
-	process_of(p, r->pid)->jit_over = process_of(p, r->pid)->jit;
+	proc->has_threads = false;
+	proc->jit_over = proc->jit;
 }
 
 static void on_fork(struct procs *p, const struct sw_trace_fork *r)
@@ -277,11 +223,21 @@ static void on_fork(struct procs *p, const struct sw_trace_fork *r)
 	uint32_t space;
 
 	thread_of(p, r->tid)->comm = comm;
-	if (r->pid == r->parent_pid)
+	if (r->pid == r->parent_pid) {
+		process_of(p, r->pid)->has_threads = true;
 		return;
+	}
 	space = process_of(p, r->parent_pid)->space - 1;
 	p->spaces[space].users++;
 	set_space(p, r->pid, space);
+	process_of(p, r->pid)->has_threads = false;
+}
+
+/* Of several threads the first may end before the others do. */
+static void on_end(struct procs *p, const struct sw_trace_exit *r)
+{
+	if (r->pid == r->tid && !process_of(p, r->pid)->has_threads)
+		set_space(p, r->pid, new_space(p, r->pid));
 }
 
 static void on_module(struct procs *p, const struct sw_trace_module *r)
@@ -293,8 +249,8 @@ static void on_module(struct procs *p, const struct sw_trace_module *r)
 		.image = image_of_module(p->images, r),
 	};
 
-	if (r->len)
-		put_map(&p->modules, &m);
+	if (m.end > m.addr)
+		p->modules = map_tree_put(&p->nodes, p->modules, &m);
 }
 
 void procs_record(struct procs *p, const struct sw_trace_record *r)
@@ -305,6 +261,9 @@ void procs_record(struct procs *p, const struct sw_trace_record *r)
 		break;
 	case SW_TRACE_FORK:
 		on_fork(p, (const void *)r);
+		break;
+	case SW_TRACE_EXIT:
+		on_end(p, (const void *)r);
 		break;
 	case SW_TRACE_MMAP:
 		on_mmap(p, (const void *)r);
@@ -352,14 +311,14 @@ uint32_t procs_find(struct procs *p, uint32_t space, bool kernel, uint64_t ip,
 		    uint64_t *offset)
 {
 	const struct view *v = kernel ? NULL : p->views.keys[space].key;
-	const struct space *s = v ? &p->spaces[v->space] : &p->modules;
-	const struct map *m = find_map(s, ip);
+	const struct space *s = v ? &p->spaces[v->space] : NULL;
+	const struct map *m = find_map(p, s ? s->maps : p->modules, ip);
 
 	*offset = m ? m->offset + (ip - m->addr) : ip;
 	find_jit(p, v, m, offset);
 	if (m)
 		return m->image;
-	return kernel ? 0 : s->nothing;
+	return s ? s->nothing : 0;
 }
 
 const struct jit_dump *procs_jit(const struct procs *p, uint32_t pid)
