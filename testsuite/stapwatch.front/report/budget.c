@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * usage: budget KIND BYTES >TRACE
+ *	  budget run FILE COMMAND ARG...
+ *
+ * Traces that cost as much as they can, as a program that is recorded can have them
+ * written; `usual' is what an honest one looks like.  Each is about as long as it is told.
+ * `run' says in FILE what a command took: its milliseconds on CPUs, and the most KiB of
+ * memory that it had.
+ */
+#include <err.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "trace/abi.h"
+
+#define PAGE 4096u
+#define BASE 0x7f0000000000u
+
+static uint64_t now = 1, written, most;
+static uint32_t seq, samples;
+
+static void put(struct sw_trace_record *r, uint16_t type, size_t size,
+		const char *text)
+{
+	static const char zeroes[8];
+	const size_t len = text ? strlen(text) + 1 : 0;
+	const size_t pad = -(size + len) & 7;
+
+	*r = (struct sw_trace_record) { SW_TRACE_MARK, type, 0,
+					size + len + pad, seq++, now++ };
+	fwrite(r, 1, size, stdout);
+	if (len)
+		fwrite(text, 1, len, stdout);
+	fwrite(zeroes, 1, pad, stdout);
+	written += r->size;
+}
+
+static bool goes_on(void)
+{
+	return written < most;
+}
+
+static void put_head(void)
+{
+	struct sw_trace_head head = {
+		.version = SW_TRACE_VERSION, .size = sizeof(head),
+		.machine = 62, .page_size = PAGE, .nr_cpus = 1, .session = 1,
+	};
+	struct sw_trace_event event = { .every = 1000 };
+
+	put(&head.r, SW_TRACE_HEAD, sizeof(head), "6.1.0");
+	put(&event.r, SW_TRACE_EVENT, sizeof(event), "cpu_clock");
+}
+
+static void put_end(void)
+{
+	struct sw_trace_end end = { .taken = samples, .written = samples };
+
+	put(&end.r, SW_TRACE_END, sizeof(end), NULL);
+}
+
+static void put_comm(uint32_t pid, const char *comm)
+{
+	struct sw_trace_comm c = { .pid = pid, .tid = pid };
+
+	snprintf(c.comm, sizeof(c.comm), "%s", comm);
+	put(&c.r, SW_TRACE_COMM, sizeof(c), NULL);
+}
+
+static void put_map(uint32_t pid, uint64_t addr, uint64_t len, const char *path)
+{
+	struct sw_trace_mmap m = { .pid = pid, .tid = pid, .addr = addr,
+				   .len = len };
+
+	put(&m.r, SW_TRACE_MMAP, sizeof(m), path);
+}
+
+static void put_fork(uint32_t parent, uint32_t child)
+{
+	struct sw_trace_fork f = { .pid = child, .tid = child,
+				   .parent_pid = parent, .parent_tid = parent };
+
+	put(&f.r, SW_TRACE_FORK, sizeof(f), NULL);
+}
+
+static void put_sample(uint32_t pid, uint64_t ip, uint32_t ustack)
+{
+	struct sw_trace_sample s = { .pid = pid, .tid = pid, .ip = ip,
+				     .period = 1, .flags = SW_TRACE_USER,
+				     .ustack = ustack };
+
+	samples++;
+	put(&s.r, SW_TRACE_SAMPLE, sizeof(s), NULL);
+}
+
+static void put_stack(uint32_t stack, const uint64_t *ip, uint32_t nr)
+{
+	struct {
+		struct sw_trace_stack s;
+		uint64_t ip[64];
+	} s = { .s = { .stack = stack, .flags = SW_TRACE_STACK_USER, .nr = nr } };
+
+	memcpy(s.ip, ip, nr * sizeof(*ip));
+	put(&s.s.r, SW_TRACE_STACK, sizeof(s.s) + nr * sizeof(*ip), NULL);
+}
+
+/* ---- kinds */
+
+/* A hundred processes of twenty maps each; a thousand stacks. */
+static void usual(void)
+{
+	uint64_t ip[20];
+	char name[32];
+	uint32_t pid, i, stack;
+
+	for (pid = 1; pid <= 100; pid++) {
+		snprintf(name, sizeof(name), "prog%u", pid);
+		put_comm(pid, name);
+		for (i = 0; i < 20; i++) {
+			snprintf(name, sizeof(name), "/usr/lib/lib%u.so", i);
+			put_map(pid, BASE + i * 64 * PAGE, 64 * PAGE, name);
+		}
+	}
+	for (stack = 1; stack <= 1000; stack++) {
+		for (i = 0; i < 20; i++)
+			ip[i] = BASE + (stack * 7919 + i * 104729) %
+				       (1280 * PAGE);
+		put_stack(stack, ip, 20);
+	}
+	for (i = 0; goes_on(); i++)
+		put_sample(1 + i % 100, BASE + i * 7919ull % (1280 * PAGE),
+			   1 + i % 1000);
+}
+
+/* A map for every two pages, from the lowest up, or down from the highest. */
+static void put_row(int64_t step)
+{
+	uint64_t addr = BASE;
+
+	for (; goes_on(); addr += step)
+		put_map(1, addr, PAGE, "/tmp/x");
+	put_sample(1, BASE, 0);
+}
+
+static void up(void)
+{
+	put_row(2 * PAGE);
+}
+
+static void down(void)
+{
+	put_row(-2 * (int64_t)PAGE);
+}
+
+/* Each of many maps is replaced after a sample. */
+static void replaced(void)
+{
+	const uint64_t half = most / 2;
+	uint64_t i, nr;
+
+	for (nr = 0; written < half; nr++)
+		put_map(1, BASE + nr * 2 * PAGE, PAGE, "/tmp/x");
+	for (i = 0; goes_on(); i++) {
+		put_sample(1, BASE + i % nr * 2 * PAGE, 0);
+		put_map(1, BASE + i % nr * 2 * PAGE, PAGE,
+			i / nr & 1 ? "/tmp/x" : "/tmp/y");
+	}
+}
+
+/* One map over a thousand small ones, again and again. */
+static void covered(void)
+{
+	uint32_t i;
+
+	while (goes_on()) {
+		for (i = 0; i < 1000; i++)
+			put_map(1, BASE + i * 2 * PAGE, PAGE, "/tmp/x");
+		put_sample(1, BASE, 0);
+		put_map(1, BASE, 2000 * PAGE, "/tmp/y");
+	}
+}
+
+/* Each process has all maps of its parent, and one of its own. */
+static void forked(void)
+{
+	uint32_t pid, i;
+
+	for (i = 0; i < 2000; i++)
+		put_map(1, BASE + i * 2 * PAGE, PAGE, "/tmp/x");
+	for (pid = 1; goes_on(); pid++) {
+		put_fork(pid, pid + 1);
+		put_map(pid + 1, BASE - PAGE * (uint64_t)pid, PAGE, "/tmp/z");
+		put_sample(pid + 1, BASE - PAGE * (uint64_t)pid, 0);
+	}
+}
+
+/* Names that met in the table when it had no key. */
+static uint32_t old_hash(const char *key, size_t len)
+{
+	uint64_t h = len, word;
+
+	for (; len; len -= len < 8 ? len : 8, key += 8) {
+		word = 0;
+		memcpy(&word, key, len < 8 ? len : 8);
+		h = (h ^ word) * 0x9e3779b97f4a7c15u;
+		if (len >= 8)
+			h ^= h >> 32;
+	}
+	h ^= h >> 32;
+	h *= 0xff51afd7ed558ccdu;
+	return h >> 32;
+}
+
+static void alike(void)
+{
+	char name[12];
+	uint64_t i, rest;
+	unsigned int k;
+
+	for (i = 0; goes_on(); i++) {
+		for (k = 0, rest = i; k < 11; k++, rest >>= 5)
+			name[k] = "abcdefghijklmnopqrstuvwxyz012345"[rest & 31];
+		name[11] = 0;
+		if (!(old_hash(name, 12) & 0xff000))
+			put_comm(1, name);
+	}
+	put_sample(1, BASE, 0);
+}
+
+/* Each sample has a stack of its own. */
+static void stacks(void)
+{
+	uint64_t ip[64];
+	uint32_t stack, i;
+
+	put_map(1, BASE, 1 << 30, "/tmp/x");
+	for (stack = 1; goes_on(); stack++) {
+		for (i = 0; i < 64; i++)
+			ip[i] = BASE + (stack * 64ull + i) % (1 << 30);
+		put_stack(stack, ip, 64);
+		put_sample(1, ip[0], stack);
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*put)(void);
+} kinds[] = {
+	{ "usual", usual }, { "up", up }, { "down", down },
+	{ "replaced", replaced }, { "covered", covered }, { "forked", forked },
+	{ "alike", alike }, { "stacks", stacks },
+};
+
+/* ---- what a command takes */
+
+static int run(const char *file, char **argv)
+{
+	struct rusage u;
+	int status;
+	pid_t pid;
+	FILE *f;
+
+	pid = fork();
+	if (pid < 0)
+		err(2, "fork");
+	if (!pid) {
+		execv(argv[0], argv);
+		err(127, "%s", argv[0]);
+	}
+	if (wait4(pid, &status, 0, &u) != pid)
+		err(2, "wait4");
+	f = fopen(file, "w");
+	if (!f)
+		err(2, "%s", file);
+	fprintf(f, "%ld %ld\n", u.ru_utime.tv_sec * 1000 +
+		u.ru_utime.tv_usec / 1000 + u.ru_stime.tv_sec * 1000 +
+		u.ru_stime.tv_usec / 1000, u.ru_maxrss);
+	if (fclose(f))
+		err(2, "%s", file);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int i;
+
+	if (argc > 3 && !strcmp(argv[1], "run"))
+		return run(argv[2], argv + 3);
+	if (argc != 3)
+		errx(2, "KIND BYTES");
+	most = strtoull(argv[2], NULL, 10);
+	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (strcmp(argv[1], kinds[i].name))
+			continue;
+		put_head();
+		kinds[i].put();
+		put_end();
+		return fclose(stdout) != 0;
+	}
+	errx(2, "%s: there is no such kind", argv[1]);
+}
