@@ -5,6 +5,7 @@
 #ifdef HAVE_LIBDW
 
 #include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "report/names/elf_find.h"
 #include "report/names/elf_segments.h"
 #include "report/names/inlines.h"
+#include "report/names/no_alt.h"
 
 struct elf_file {
 	Dwfl_Callbacks callbacks;
@@ -33,7 +35,20 @@ struct elf_file {
 	/* a module's, or NULL */
 	const struct sw_trace_section *sections;
 	struct inlines *inlines;	/* NULL: not asked for yet */
+	bool has_alt;		/* libdwfl has what several files have in common */
+	bool looked_at_alt;
+	struct no_alt no_alt;	/* else it is this */
 };
+
+/* Will libdwfl take it?  If it does not, libdw opens what has that name by itself. */
+static bool has_dwarf(int fd)
+{
+	Dwarf *dwarf = dwarf_begin(fd, DWARF_C_READ);
+
+	if (dwarf)
+		dwarf_end(dwarf);
+	return dwarf;
+}
 
 /* What one of two writers wrote, the other one is not to be taken for. */
 static void add_writer(struct elf_file *f, int fd)
@@ -45,32 +60,78 @@ static void add_writer(struct elf_file *f, int fd)
 							       writer;
 }
 
+/*
+ * What several files have in common has no checksum here.  A program's debug file has
+ * one, and a link whose checksum is 0 is none.
+ */
+static bool is_alt(Dwfl_Module *mod, const char *link, GElf_Word crc)
+{
+	const char *debug_link = NULL;
+	Dwarf_Addr bias;
+	Elf *elf;
+
+	if (!link || crc)
+		return false;
+	elf = dwfl_module_getelf(mod, &bias);
+	if (elf)
+		debug_link = dwelf_elf_gnu_debuglink(elf, &crc);
+	return !debug_link || strcmp(link, debug_link);
+}
+
 static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name,
 			  Dwarf_Addr base, const char *file_name,
 			  const char *link, GElf_Word crc, char **found)
 {
 	struct elf_file *f = *userdata;
 	const char *path = f->path, *debug = NULL;
+	const bool alt = is_alt(mod, link, crc);
 	size_t root_len = f->root_len;
 	int fd = -1;
 
-	/* what several files have in common is told by the debug file */
-	if (!file_name)
+	/* what several files have in common is told by who has the DWARF */
+	if (alt)
+		debug = file_name;
+	else if (!file_name)
 		dwfl_module_info(mod, NULL, NULL, NULL, NULL, NULL, NULL,
 				 &debug);
-	if (debug && strncmp(debug, path, root_len)) {
+	if (debug) {
+		if (strncmp(debug, path, root_len))
+			root_len = 0;
 		path = debug;
-		root_len = 0;
 	}
-	/* a link whose checksum is 0 is none */
-	if (link && !file_name == !crc)
+	if (alt || (link && crc))
 		fd = debug_file_open(mod, path, root_len, link, crc, found);
 	if (fd < 0)
 		fd = dwfl_standard_find_debuginfo(mod, userdata, name, base,
 						  NULL, NULL, 0, found);
 	if (fd >= 0)
 		add_writer(f, fd);
+	if (alt)
+		f->has_alt = fd >= 0 && has_dwarf(fd);
 	return fd;
+}
+
+/*
+ * Before any of its DWARF is read: where that refers to what several files have in
+ * common, and nobody has found it, it refers to nothing.
+ */
+static bool may_read_dwarf(struct elf_file *f)
+{
+	const void *id;
+	const char *name;
+	Dwarf_Addr bias;
+	Dwarf *main;
+
+	if (!f->looked_at_alt) {
+		f->looked_at_alt = true;
+		main = dwfl_module_getdwarf(f->mod, &bias);
+		if (!main || f->has_alt ||
+		    dwelf_dwarf_gnu_debugaltlink(main, &name, &id) <= 0)
+			f->has_alt = true;
+		else
+			no_alt_set(&f->no_alt, main);
+	}
+	return f->has_alt || f->no_alt.dwarf;
 }
 
 static void set_callbacks(struct elf_file *f, const char *root)
@@ -270,6 +331,7 @@ void elf_file_close(struct elf_file *f)
 	elf_segments_free(&f->segments);
 	if (f->dwfl)
 		dwfl_end(f->dwfl);
+	no_alt_free(&f->no_alt);
 	if (f->fd >= 0)
 		close(f->fd);
 	free(f->debug_dirs);
@@ -381,7 +443,8 @@ bool elf_file_address(const struct elf_file *f, uint64_t offset, uint64_t *addr)
 
 const char *elf_file_line(struct elf_file *f, uint64_t addr, int *line)
 {
-	Dwfl_Line *l = dwfl_module_getsrc(f->mod, addr);
+	Dwfl_Line *l = may_read_dwarf(f) ? dwfl_module_getsrc(f->mod, addr)
+					  : NULL;
 
 	return l ? dwfl_lineinfo(l, NULL, line, NULL, NULL, NULL) : NULL;
 }
@@ -395,6 +458,8 @@ unsigned int elf_file_inlined(struct elf_file *f, uint64_t addr,
 			      struct elf_inlined list[ELF_INLINED_MAX],
 			      struct buf *why)
 {
+	if (!may_read_dwarf(f))
+		return 0;
 	if (!f->inlines)
 		f->inlines = inlines_new(f->mod);
 	return inlines_at(f->inlines, addr, list, why);
