@@ -33,6 +33,21 @@ static bool has_build_id(const struct image *im)
 	return im->flags & SW_TRACE_MMAP_BUILD_ID;
 }
 
+bool elf_is(int fd)
+{
+	char magic[SELFMAG];
+
+	return pread(fd, magic, SELFMAG, 0) == SELFMAG &&
+	       !memcmp(magic, ELFMAG, SELFMAG);
+}
+
+/* A kernel's files are root's, and its modules compressed. */
+static bool may_read(const struct elf_search *s, int fd)
+{
+	return s->image->kind == IMAGE_KERNEL ||
+	       s->image->kind == IMAGE_MODULE || elf_is(fd);
+}
+
 static void check_build_id(struct elf_search *s, int fd, bool *same)
 {
 	char was[BUILD_ID_TEXT], is[BUILD_ID_TEXT];
@@ -41,7 +56,7 @@ static void check_build_id(struct elf_search *s, int fd, bool *same)
 	ssize_t len;
 	Elf *elf;
 
-	elf = dwelf_elf_begin(fd);
+	elf = may_read(s, fd) ? dwelf_elf_begin(fd) : NULL;
 	len = elf ? dwelf_elf_gnu_build_id(elf, &bits) : -1;
 	if (len > 0)
 		memcpy(id, bits,
@@ -106,8 +121,10 @@ static int try_path(struct elf_search *s, const char *root, const char *path,
 		check_build_id(s, fd, &same);
 	else if (same)
 		same = is_unchanged(s, &st);
-	if (same)
+	if (same && may_read(s, fd))
 		return fd;
+	if (same)
+		elf_because(s, "not a valid ELF file");
 	close(fd);
 	return -1;
 }

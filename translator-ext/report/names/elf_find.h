@@ -7,6 +7,7 @@
 #define STAPWATCH_ELF_FIND_H
 
 #include <elfutils/libdwfl.h>
+#include <stdbool.h>
 
 #include "base/buf.h"
 #include "report/input/images.h"
@@ -29,6 +30,14 @@ struct elf_search {
  * Return: a file descriptor; -1 if there is none, with the reason in @s->why
  */
 int elf_find(struct elf_search *s, struct buf *path);
+
+/**
+ * elf_is - does that file begin as ELF files do?
+ *
+ * elfutils takes what is compressed, too, and has all of it in memory, however much it
+ * is: so what a user may have made is only given to it if this is so.
+ */
+bool elf_is(int fd);
 
 /** elf_because - replace the reason */
 void elf_because(struct elf_search *s, const char *reason);
