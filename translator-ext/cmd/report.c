@@ -87,6 +87,43 @@ static void say_version(const struct profile *p)
 			   p->name, version);
 }
 
+static void put_word(struct buf *out, const char *option, const char *word)
+{
+	if (word)
+		buf_printf(out, " --%s '%s'", option, word);
+}
+
+static void put_number(struct buf *out, const char *option, int64_t number)
+{
+	if (number >= 0)
+		buf_printf(out, " --%s %" PRId64, option, number);
+}
+
+/* Nothing is no answer to who has asked for some samples; who draws says so itself. */
+static void say_none(const struct settings *s, const struct profile *p,
+		     const struct view *v)
+{
+	struct buf of = { 0 };
+	size_t i;
+
+	if (s->output == OUTPUT_FOLDED || s->output == OUTPUT_FLAMEGRAPH)
+		return;
+	for (i = 0; i < v->nr_totals; i++)
+		if (v->totals[i].samples || v->totals[i].idle_samples)
+			return;
+	put_word(&of, "comm", s->filter.comm);
+	put_number(&of, "pid", s->filter.pid);
+	put_number(&of, "tid", s->filter.tid);
+	put_number(&of, "cpu", s->filter.cpu);
+	put_word(&of, "event", s->filter.event);
+	put_word(&of, "image", s->view.image);
+	put_word(&of, "symbol", s->view.symbol);
+	if (of.len)
+		shown_line(stderr, "stapwatch report: %s: no sample is left that is of%s",
+			   p->name, of.s);
+	free(of.s);
+}
+
 /* What is not in the report is told of, in lines of stderr. */
 static void say_losses(const struct settings *s, const struct profile *p,
 		       struct view *v)
@@ -94,6 +131,7 @@ static void say_losses(const struct settings *s, const struct profile *p,
 	const struct loss_sum sum = loss_sum(&p->loss);
 
 	say_version(p);
+	say_none(s, p, v);
 	spans_say(&p->spans, &s->filter.span, p->name, stderr);
 	loss_say(&p->loss, &p->skipped, p->name, stderr);
 	places_say(v->places, stderr);

@@ -10,9 +10,10 @@
 #include "base/progress.h"
 #include "report/names/idle.h"
 
+/* Names with brackets, as [kernel], are no patterns to who reads them in a table. */
 static bool matches(const char *pattern, const char *text)
 {
-	return !pattern || !fnmatch(pattern, text, 0);
+	return !pattern || !strcmp(pattern, text) || !fnmatch(pattern, text, 0);
 }
 
 /* A path matches by its last part too. */
