@@ -22,6 +22,38 @@ static void on_resume(int sig)
 	resumed = 1;
 }
 
+/* Whatever ends us leaves the terminal as it was, and is what ends us all the same. */
+static void on_death(int sig)
+{
+	tcsetattr(STDIN_FILENO, TCSANOW, &was);
+	raise(sig);
+}
+
+/* All signals that nobody cares for yet, and that would end us if they came. */
+static void care_for_deaths(void)
+{
+	static const int harmless[] = {
+		SIGKILL, SIGSTOP, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD,
+		SIGURG, SIGWINCH,
+	};
+	const struct sigaction act = {
+		.sa_handler = on_death,
+		.sa_flags = SA_RESETHAND | SA_NODEFER,
+	};
+	struct sigaction is;
+	size_t i;
+	int sig;
+
+	for (sig = 1; sig < NSIG; sig++) {
+		for (i = 0; i < sizeof(harmless) / sizeof(*harmless); i++)
+			if (sig == harmless[i])
+				break;
+		if (i == sizeof(harmless) / sizeof(*harmless) &&
+		    !sigaction(sig, NULL, &is) && is.sa_handler == SIG_DFL)
+			sigaction(sig, &act, NULL);
+	}
+}
+
 static void take(void)
 {
 	struct termios now = was;
@@ -43,6 +75,7 @@ void top_keys_begin(struct top_keys *k)
 	if (!k->on)
 		return;
 	sigaction(SIGCONT, &act, NULL);
+	care_for_deaths();
 	take();
 }
 
