@@ -142,9 +142,13 @@ static void say_losses(const struct settings *s, const struct profile *p,
 	if (p->no_period)
 		shown_line(stderr, "stapwatch report: %s: the periods of %" PRIu64 " samples are more than can be, and are counted as 0",
 			   p->name, p->no_period);
-	if (sum.lost || sum.missing)
+	if ((sum.lost || sum.missing) && sum.taken)
 		shown_line(stderr, "stapwatch report: %s: of %" PRIu64 " samples %" PRIu64 " are missing",
 			   p->name, sum.taken, sum.lost + sum.missing);
+	else if (sum.lost || sum.missing)
+		shown_line(stderr, "stapwatch report: %s: %" PRIu64 " samples are missing, of at least %" PRIu64,
+			   p->name, sum.lost + sum.missing,
+			   sum.read + sum.lost + sum.missing);
 }
 
 static int write_out(const struct buf *out)
