@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 extern const char *const mutate_words[];
 const char *const mutate_words[] = {
 	"GET ", "HEAD ", "POST ", "/metrics", "/", " HTTP/1.1", " HTTP/1.0",
-	"\r\n", "\r\n\r\n", "\n", "\r", ":", "Host: x\r\n", "Accept: ",
+	"\r\n", "\r\n\r\n", "\n", "\r", ":", "Host: localhost\r\n", "Accept: ",
 	"application/openmetrics-text", "text/plain", "text/*", "*/*", ";q=",
 	"0.5", "1.000", "q=2", ",", ";", " ", "\t", "Content-Length: 5\r\n",
 	"Content-Length: -1\r\n", "Transfer-Encoding: chunked\r\n",
@@ -106,8 +106,8 @@ static const char *header(const struct buf *answer, const char *name)
 static void check(const struct buf *answer, const uint8_t *data, size_t size)
 {
 	static const char *const known[] = {
-		"200", "301", "400", "404", "405", "408", "411", "413", "414", "417",
-		"431", "500", "501", "505",
+		"200", "301", "400", "403", "404", "405", "408", "411", "413",
+		"414", "417", "431", "500", "501", "505",
 	};
 	static const char *const page[] = {
 		"text/html;", "text/css;", "text/javascript;", "application/json\r",
