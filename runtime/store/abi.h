@@ -13,6 +13,11 @@
  * are written \xHH.  A histogram's counters are PERFMAP_HIST_COUNTERS
  * consecutive instances from NUMBER on, all in one extent.
  *
+ * A module's directory has one map, and its list is called `names'.  Other
+ * directories can have several.  There a list has its map's session in its name,
+ * PERFMAP_NAMES_OF, and struct perfmap_more says so.  Lines are only added to
+ * that file; without one of them, it is another file.
+ *
  * Who adds an instance adds one to gen1, does it, and adds one to gen2.  A
  * reader takes what it copied between equal generations.  Updates of one
  * counter are single stores where the machine has such for 64 bits; elsewhere
@@ -57,6 +62,19 @@ struct perfmap_header {
 	uint64_t extent_size;		/* nr_cpus * cpu_size */
 	uint64_t session;		/* another one for each writer */
 };
+
+/*
+ * Behind the header, on the same page: what has come later.  It grows at its end,
+ * and version and size of the header stay.  Who knows nothing of it leaves 0.
+ */
+struct perfmap_more {
+	uint32_t size;			/* of this structure; 0: there is none */
+	uint32_t names;			/* 0: the list is `names'; else it is
+					   PERFMAP_NAMES_OF, made so many times */
+};
+
+/* printf() it with the session, as unsigned long long. */
+#define PERFMAP_NAMES_OF "names.%016llx"
 
 /* As the writers here lay it out; a reader goes by the header. */
 #define PERFMAP_FLAG_OFFSET 0

@@ -90,6 +90,11 @@ int map_fail(int err, const char *fmt, ...)
 /* map_dir() - open the directory that @path is in; -1 fails, said */
 int map_dir(const char *path) __attribute__((visibility("hidden")));
 
+/* map_names_path() - the file, in the map's directory, that has its names */
+#define MAP_NAMES_PATH 32
+void map_names_path(char path[MAP_NAMES_PATH], uint64_t session)
+	__attribute__((visibility("hidden")));
+
 /* Extent's counter, and flag, of a CPU. */
 static inline void *map_flag(const struct perfmap_header *h, void *extent,
 			     uint32_t cpu)

@@ -41,3 +41,9 @@ int map_dir(const char *path)
 	free(dir);
 	return fd;
 }
+
+void map_names_path(char path[MAP_NAMES_PATH], uint64_t session)
+{
+	snprintf(path, MAP_NAMES_PATH, PERFMAP_NAMES_OF,
+		 (unsigned long long)session);
+}

@@ -129,22 +129,39 @@ static bool same_map(const struct perfmap_header *a, const struct perfmap_header
 	       a->cpu_size == b->cpu_size && a->session == b->session &&
 	       a->flag_offset == b->flag_offset &&
 	       a->counters_offset == b->counters_offset &&
-	       a->nr_extents <= b->nr_extents;
+	       a->nr_extents <= b->nr_extents &&
+	       a->nr_instances <= b->nr_instances;
 }
 
+/* The first page as it stands at a time. */
+struct front {
+	struct perfmap_header head;
+	struct perfmap_more more;
+};
+
+_Static_assert(sizeof(struct front) == 88, "no padding");
+
 /* Word by word, since the writer may be writing. */
-static void copy_header(const void *page, struct perfmap_header *h)
+static void copy_front(const void *page, struct front *f)
 {
 	union {
-		uint32_t words[sizeof(*h) / sizeof(uint32_t)];
-		struct perfmap_header head;
+		uint32_t words[sizeof(*f) / sizeof(uint32_t)];
+		struct front front;
 	} copy;
 	const uint32_t *from = page;
 	size_t i;
 
-	for (i = 0; i < sizeof(*h) / sizeof(uint32_t); i++)
+	for (i = 0; i < sizeof(*f) / sizeof(uint32_t); i++)
 		copy.words[i] = MAP_LOAD(&from[i]);
-	*h = copy.head;
+	*f = copy.front;
+}
+
+static int check_more(const struct perfmap_more *more)
+{
+	if (more->size ? more->size < sizeof(*more) : more->names)
+		return map_fail(EINVAL, "map: %u bytes behind the header are"
+				" not enough", more->size);
+	return 0;
 }
 
 /* ---- attaching */
@@ -176,17 +193,21 @@ static int map_extents(struct stapwatch *sw, const struct perfmap_header *h)
 }
 
 /* All that a new generation brings, taken between equal generations or not. */
-static int take_all(struct stapwatch *sw, const struct perfmap_header *h,
+static int take_all(struct stapwatch *sw, const struct front *f,
 		    struct map_names *names)
 {
 	uint64_t size;
 
-	if (file_size(sw->fd, &size) || check_header(h, size))
+	if (file_size(sw->fd, &size) || check_header(&f->head, size) ||
+	    check_more(&f->more))
 		return -1;
-	if (sw->head.size && !same_map(&sw->head, h))
+	if (sw->head.size && !same_map(&sw->head, &f->head))
 		return map_fail(EINVAL, "map: the header is another one than"
 				" it was");
-	return map_names_read(sw->dir, h, names);
+	if (names->fd < 0 &&
+	    map_names_open(sw->dir, &f->head, &f->more, names))
+		return -1;
+	return map_names_read(&f->head, names);
 }
 
 /*
@@ -196,29 +217,35 @@ static int take_all(struct stapwatch *sw, const struct perfmap_header *h,
 static int take(struct stapwatch *sw)
 {
 	const struct perfmap_header *live = sw->page;
-	struct map_names names = { 0 };
-	struct perfmap_header h;
+	struct map_names fresh = MAP_NAMES_NONE, *names = &fresh;
+	struct front f;
 	uint32_t gen;
 	int rc;
 
 	gen = MAP_LOAD(&live->gen2);
 	if (MAP_LOAD(&live->gen1) != gen)
 		return TAKE_AGAIN;
-	copy_header(live, &h);
-	rc = take_all(sw, &h, &names);
+	copy_front(live, &f);
+	/* to that file, lines have only been added */
+	if (f.more.names && f.more.names == sw->names.made)
+		names = &sw->names;
+	rc = take_all(sw, &f, names);
 	/* whatever was found wrong, it may have been half of an update */
 	if (MAP_LOAD(&live->gen1) != gen)
 		rc = TAKE_AGAIN;
 	/* extents only come, so mapping them needs no generation */
 	if (!rc)
-		rc = map_extents(sw, &h);
+		rc = map_extents(sw, &f.head) ?: map_names_take(names);
 	if (rc) {
-		map_names_free(&names);
+		map_names_undo(names);
+		map_names_free(&fresh);
 		return rc;
 	}
-	map_names_free(&sw->names);
-	sw->names = names;
-	sw->head = h;
+	if (names == &fresh) {
+		map_names_free(&sw->names);
+		sw->names = fresh;
+	}
+	sw->head = f.head;
 	return 0;
 }
 
@@ -259,26 +286,38 @@ static int map_page(struct stapwatch *sw)
 /* Before the generations, which would mean nothing in some other file. */
 static int check_magic(const struct stapwatch *sw)
 {
-	struct perfmap_header h;
+	struct front f;
 
-	copy_header(sw->page, &h);
-	if (memcmp(h.magic, PERFMAP_MAGIC, sizeof(h.magic)))
+	copy_front(sw->page, &f);
+	if (memcmp(f.head.magic, PERFMAP_MAGIC, sizeof(f.head.magic)))
 		return map_fail(EINVAL, "map: not a map of counters");
-	if (h.version != PERFMAP_VERSION)
-		return bad_field("version", h.version, "not known here");
+	if (f.head.version != PERFMAP_VERSION)
+		return bad_field("version", f.head.version, "not known here");
 	return 0;
 }
 
-struct stapwatch *stapwatch_open(const char *path)
+static bool is_replaced(int fd, const char *path)
+{
+	struct stat opened, there;
+
+	return fd >= 0 && !fstat(fd, &opened) && !stat(path, &there) &&
+	       (opened.st_dev != there.st_dev ||
+		opened.st_ino != there.st_ino);
+}
+
+/* @replaced: whether another map has come to that path meanwhile */
+static struct stapwatch *attach(const char *path, bool *replaced)
 {
 	struct stapwatch *sw = calloc(1, sizeof(*sw));
 	int err;
 
+	*replaced = false;
 	if (!sw) {
 		map_fail(ENOMEM, "out of memory");
 		return NULL;
 	}
 	sw->dir = -1;
+	sw->names.fd = -1;
 	/* or a pipe of that name would keep us waiting */
 	sw->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (sw->fd < 0) {
@@ -291,9 +330,22 @@ struct stapwatch *stapwatch_open(const char *path)
 	return sw;
 fail:
 	err = errno;
+	*replaced = is_replaced(sw->fd, path);
 	stapwatch_close(sw);
 	errno = err;
 	return NULL;
+}
+
+struct stapwatch *stapwatch_open(const char *path)
+{
+	struct stapwatch *sw = NULL;
+	bool again = true;
+	int tries;
+
+	/* with a map that is replaced its names go */
+	for (tries = 0; !sw && again && tries < REFRESH_TRIES; tries++)
+		sw = attach(path, &again);
+	return sw;
 }
 
 void stapwatch_close(struct stapwatch *sw)
@@ -359,10 +411,5 @@ const struct stapwatch_instance *stapwatch_instance(const struct stapwatch *sw,
 const struct stapwatch_instance *stapwatch_find(const struct stapwatch *sw,
 						const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < sw->names.nr; i++)
-		if (!strcmp(sw->names.list[i].name, name))
-			return &sw->names.list[i];
-	return NULL;
+	return map_names_find(&sw->names, name);
 }

@@ -2,7 +2,7 @@
 /* Writing a map into a file; stapwatch.h says what is wanted of it. */
 #define _GNU_SOURCE	/* asprintf() */
 #define _FILE_OFFSET_BITS 64
-#include "lib/map.h"
+#include "lib/map_writer.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,13 +19,6 @@
 #define MAX_EXTENTS 4096
 #define MAX_CPU_SIZE (1U << 30)
 
-struct named {
-	char *name;
-	uint32_t number;
-	enum stapwatch_kind kind;
-	bool deleted;
-};
-
 struct stapwatch_map {
 	pthread_mutex_t lock;	/* of all but the counters */
 	int fd;
@@ -33,76 +26,10 @@ struct stapwatch_map {
 	struct perfmap_header *page;
 	struct perfmap_header head;	/* what of it does not change */
 	uint32_t next;			/* number */
-	struct named *named;
-	size_t nr;
-	size_t size;
+	struct map_list list;
 	void *extents[MAX_EXTENTS];
 	uint32_t nr_extents;
 };
-
-/* ---- files */
-
-static void put_name(FILE *out, const struct named *in)
-{
-	const unsigned char *s = (const unsigned char *)in->name;
-
-	fprintf(out, "%u %s ", in->number,
-		in->kind == STAPWATCH_HIST ? "hist" : "counter");
-	for (; *s; s++) {
-		if (*s <= ' ' || *s == '\\' || *s == 0x7f)
-			fprintf(out, "\\x%02x", *s);
-		else
-			putc(*s, out);
-	}
-	putc('\n', out);
-}
-
-static FILE *new_file(int dir, const char *name)
-{
-	FILE *out;
-	int fd;
-
-	/* what one that died may have left */
-	unlinkat(dir, name, 0);
-	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return NULL;
-	out = fdopen(fd, "w");
-	if (!out)
-		close(fd);
-	return out;
-}
-
-#define NEW_NAMES ".names.new"
-
-/* Whole, but not yet in its place. */
-static int prepare_names(struct stapwatch_map *map)
-{
-	FILE *out = new_file(map->dir, NEW_NAMES);
-	int err = 0;
-	size_t i;
-
-	if (!out)
-		return map_fail(errno, "names: %s", strerror(errno));
-	for (i = 0; i < map->nr; i++)
-		if (!map->named[i].deleted)
-			put_name(out, &map->named[i]);
-	if (ferror(out))
-		err = EIO;
-	if (fclose(out))
-		err = errno;
-	if (!err)
-		return 0;
-	unlinkat(map->dir, NEW_NAMES, 0);
-	return map_fail(err, "names: %s", strerror(err));
-}
-
-static int place_names(struct stapwatch_map *map)
-{
-	if (!renameat(map->dir, NEW_NAMES, map->dir, "names"))
-		return 0;
-	return map_fail(errno, "names: %s", strerror(errno));
-}
 
 /* ---- growth */
 
@@ -140,41 +67,41 @@ static int grow(struct stapwatch_map *map)
 
 /* ---- instances */
 
-static struct named *find_name(struct stapwatch_map *map, const char *name)
+static struct perfmap_more *more_of(struct perfmap_header *page)
 {
-	size_t i;
-
-	for (i = 0; i < map->nr; i++)
-		if (!strcmp(map->named[i].name, name))
-			return &map->named[i];
-	return NULL;
+	return (struct perfmap_more *)(page + 1);
 }
 
-/* So much of the update as readers can see, between gen1 and gen2. */
-static int publish(struct stapwatch_map *map, uint32_t next)
+/*
+ * So much of the update as readers can see, between gen1 and gen2: that @in has
+ * come or, if it is deleted, gone.
+ */
+static int publish(struct stapwatch_map *map, uint32_t next,
+		   const struct map_named *in)
 {
 	struct perfmap_header *page = map->page;
 	int rc = 0;
 
-	if (prepare_names(map))
+	if (in->deleted && map_list_prepare(&map->list))
 		return -1;
 	__atomic_store_n(&page->gen1, page->gen1 + 1, __ATOMIC_SEQ_CST);
 	while (!rc && next > (uint64_t)map->nr_extents * map->head.cpu_counters)
 		rc = grow(map);
 	if (!rc)
-		rc = place_names(map);
-	else
-		unlinkat(map->dir, NEW_NAMES, 0);
+		rc = in->deleted ? map_list_place(&map->list) :
+				   map_list_append(&map->list, in);
 	if (!rc) {
 		map->next = next;
 		MAP_STORE(&page->nr_instances, next);
+		MAP_STORE(&more_of(page)->names, map->list.made);
 	}
 	/* of what failed, nothing is left to be seen */
 	__atomic_store_n(&page->gen2, page->gen2 + 1, __ATOMIC_SEQ_CST);
+	map_list_unprepare(&map->list);
 	return rc;
 }
 
-static int64_t add_again(struct stapwatch_map *map, struct named *in,
+static int64_t add_again(struct stapwatch_map *map, struct map_named *in,
 			 enum stapwatch_kind kind)
 {
 	if (in->kind != kind)
@@ -182,7 +109,7 @@ static int64_t add_again(struct stapwatch_map *map, struct named *in,
 				in->name);
 	if (in->deleted) {
 		in->deleted = false;
-		if (publish(map, map->next)) {
+		if (publish(map, map->next, in)) {
 			in->deleted = true;
 			return -1;
 		}
@@ -196,34 +123,18 @@ static int64_t add_new(struct stapwatch_map *map, const char *name,
 	const uint32_t per = map->head.cpu_counters;
 	const uint32_t len = kind == STAPWATCH_HIST ? PERFMAP_HIST_COUNTERS : 1;
 	uint64_t number = map->next;
-	struct named *more;
-	size_t size;
+	struct map_named *in;
 
 	/* an instance is in one extent */
 	if (number % per > per - len)
 		number += per - number % per;
 	if (number + len > UINT32_MAX)
 		return map_fail(ENOSPC, "map: no more numbers");
-	if (map->nr == map->size) {
-		size = map->size ? map->size * 2 : 64;
-		more = reallocarray(map->named, size, sizeof(*more));
-		if (!more)
-			return map_fail(ENOMEM, "out of memory");
-		map->named = more;
-		map->size = size;
-	}
-	more = &map->named[map->nr];
-	*more = (struct named) {
-		.name = strdup(name),
-		.number = number,
-		.kind = kind,
-	};
-	if (!more->name)
-		return map_fail(ENOMEM, "out of memory");
-	map->nr++;
-	if (publish(map, number + len)) {
-		map->nr--;
-		free(more->name);
+	in = map_list_new(&map->list, name, number, kind);
+	if (!in)
+		return -1;
+	if (publish(map, number + len, in)) {
+		map_list_drop(&map->list);
 		return -1;
 	}
 	return number;
@@ -232,13 +143,13 @@ static int64_t add_new(struct stapwatch_map *map, const char *name,
 static int64_t add(struct stapwatch_map *map, const char *name,
 		   enum stapwatch_kind kind)
 {
-	struct named *in;
+	struct map_named *in;
 	int64_t number;
 
 	if (!*name)
 		return map_fail(EINVAL, "map: an empty name");
 	pthread_mutex_lock(&map->lock);
-	in = find_name(map, name);
+	in = map_list_find(&map->list, name);
 	number = in ? add_again(map, in, kind) : add_new(map, name, kind);
 	pthread_mutex_unlock(&map->lock);
 	return number;
@@ -256,17 +167,14 @@ int64_t stapwatch_map_add_hist(struct stapwatch_map *map, const char *name)
 
 int stapwatch_map_del(struct stapwatch_map *map, uint32_t number)
 {
-	struct named *in = NULL;
-	size_t i;
+	struct map_named *in;
 	int rc;
 
 	pthread_mutex_lock(&map->lock);
-	for (i = 0; i < map->nr && !in; i++)
-		if (map->named[i].number == number && !map->named[i].deleted)
-			in = &map->named[i];
-	if (in) {
+	in = map_list_get(&map->list, number);
+	if (in && !in->deleted) {
 		in->deleted = true;
-		rc = publish(map, map->next);
+		rc = publish(map, map->next, in);
 		if (rc)
 			in->deleted = false;
 	} else {
@@ -370,12 +278,54 @@ static int fill_header(struct perfmap_header *h, uint32_t nr_cpus,
 	return 0;
 }
 
-/* In a new file, since an older one may be mapped by its readers. */
+/* What stands where a map is to be made, and whose names go with it. */
+struct former {
+	bool is_map;
+	struct perfmap_header head;
+	struct perfmap_more more;
+};
+
+static void look_at_former(struct former *f, int dir, const char *base)
+{
+	const size_t size = sizeof(f->head) + sizeof(f->more);
+	char front[sizeof(f->head) + sizeof(f->more)];
+	int fd;
+
+	*f = (struct former) { 0 };
+	fd = openat(dir, base, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	if (pread(fd, front, size, 0) == (ssize_t)size) {
+		memcpy(&f->head, front, sizeof(f->head));
+		memcpy(&f->more, front + sizeof(f->head), sizeof(f->more));
+		f->is_map = !memcmp(f->head.magic, PERFMAP_MAGIC,
+				    sizeof(f->head.magic));
+	}
+	close(fd);
+}
+
+static void *map_first_page(const struct stapwatch_map *map)
+{
+	int err = posix_fallocate(map->fd, 0, map->head.page_size);
+	void *at;
+
+	if (err) {
+		errno = err;
+		return NULL;
+	}
+	at = mmap(NULL, map->head.page_size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		  map->fd, 0);
+	return at == MAP_FAILED ? NULL : at;
+}
+
+/*
+ * In a new file, since an older one may be mapped by its readers.  The names are
+ * there before the map is, and those of the older one until it has gone.
+ */
 static int make_file(struct stapwatch_map *map, const char *base,
 		     const char *new_base)
 {
-	const size_t page = map->head.page_size;
-	void *at;
+	struct former former;
 	int err;
 
 	unlinkat(map->dir, new_base, 0);
@@ -383,28 +333,27 @@ static int make_file(struct stapwatch_map *map, const char *base,
 			 O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (map->fd < 0)
 		return map_fail(errno, "%s: %s", new_base, strerror(errno));
-	err = posix_fallocate(map->fd, 0, page);
-	at = MAP_FAILED;
-	if (!err) {
-		at = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED,
-			  map->fd, 0);
-		if (at == MAP_FAILED)
-			err = errno;
+	map->page = map_first_page(map);
+	if (!map->page) {
+		err = errno;
+		unlinkat(map->dir, new_base, 0);
+		return map_fail(err, "%s: %s", base, strerror(err));
 	}
-	if (!err) {
-		map->page = at;
-		*map->page = map->head;
-		if (!prepare_names(map) && !place_names(map)) {
-			if (!renameat(map->dir, new_base, map->dir, base))
-				return 0;
-			err = errno;
-		} else {
-			unlinkat(map->dir, new_base, 0);
-			return -1;
-		}
+	*map->page = map->head;
+	*more_of(map->page) = (struct perfmap_more) {
+		.size = sizeof(struct perfmap_more),
+		.names = map->list.made,
+	};
+	look_at_former(&former, map->dir, base);
+	if (renameat(map->dir, new_base, map->dir, base)) {
+		err = errno;
+		unlinkat(map->dir, new_base, 0);
+		return map_fail(err, "%s: %s", base, strerror(err));
 	}
-	unlinkat(map->dir, new_base, 0);
-	return map_fail(err, "%s: %s", base, strerror(err));
+	map_list_link(&map->list, former.is_map && !former.more.names);
+	if (former.is_map && former.more.names)
+		map_list_remove(map->dir, former.head.session);
+	return 0;
 }
 
 static int make(struct stapwatch_map *map, const char *path)
@@ -417,27 +366,29 @@ static int make(struct stapwatch_map *map, const char *path)
 	if (!*base || !strcmp(base, "names"))
 		return map_fail(EINVAL, "%s: not a path for a map", path);
 	map->dir = map_dir(path);
-	if (map->dir < 0)
+	if (map->dir < 0 ||
+	    map_list_begin(&map->list, map->dir, map->head.session))
 		return -1;
-	if (asprintf(&new_base, ".%s.new", base) < 0)
-		return map_fail(ENOMEM, "out of memory");
-	rc = make_file(map, base, new_base);
-	free(new_base);
+	if (asprintf(&new_base, ".%s.new", base) < 0) {
+		rc = map_fail(ENOMEM, "out of memory");
+	} else {
+		rc = make_file(map, base, new_base);
+		free(new_base);
+	}
+	if (rc)
+		map_list_remove(map->dir, map->head.session);
 	return rc;
 }
 
 static void release(struct stapwatch_map *map)
 {
 	uint32_t i;
-	size_t k;
 
 	for (i = 0; i < map->nr_extents; i++)
 		munmap(map->extents[i], map->head.extent_size);
 	if (map->page)
 		munmap(map->page, map->head.page_size);
-	for (k = 0; k < map->nr; k++)
-		free(map->named[k].name);
-	free(map->named);
+	map_list_free(&map->list);
 	if (map->fd >= 0)
 		close(map->fd);
 	if (map->dir >= 0)

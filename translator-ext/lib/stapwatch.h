@@ -57,7 +57,7 @@ const char *stapwatch_error(void);
 
 /**
  * stapwatch_open - attach to a map
- * @path: of the map; the file `names' is beside it
+ * @path: of the map; the file of its names is beside it
  *
  * Return: the map, for stapwatch_close(); NULL if there is none, if any field
  * of its header does not fit the others or the file (errno EINVAL), or if an
@@ -178,8 +178,9 @@ uint64_t stapwatch_hist_quantile(const struct stapwatch_hist *hist, double q);
 
 /**
  * stapwatch_map_create - begin a map in a file
- * @path: of the map, not called `names': that file is made beside it.  What
- *	stood there is replaced, and stays as it was for those who read it.
+ * @path: of the map, not called `names'.  The file of its names is made beside
+ *	it, by its session: there can be other maps.  What stood there is
+ *	replaced, and stays as it was for those who read it.
  * @nr_cpus: how many CPUs, threads or whatever else counts by itself
  * @capacity: how many counters to make room for at a time
  *
@@ -205,7 +206,8 @@ int64_t stapwatch_map_add_hist(struct stapwatch_map *map, const char *name);
 /**
  * stapwatch_map_del - hide an instance from readers
  *
- * Its number stays its name's.
+ * Its number stays its name's.  All other names are written anew, and read anew
+ * by readers.
  *
  * Return: 0, or -1: ENOENT if there is none
  */

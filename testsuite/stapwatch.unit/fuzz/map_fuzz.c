@@ -5,7 +5,7 @@
  *
  * An input spoils a sound map, four bytes for each fault: how, where and by what.
  * Every other fault comes when the reader is attached already.  The files are ./map
- * and ./names.  libFuzzer calls LLVMFuzzerTestOneInput(); so does mutate.c.
+ * and its names.  libFuzzer calls LLVMFuzzerTestOneInput(); so does mutate.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 #define CPUS 3
 #define COUNTERS 504
 #define FILE_SIZE (4096 + 2L * CPUS * 4096)
-#define WORDS (sizeof(struct perfmap_header) / sizeof(uint32_t))
+#define WORDS (sizeof(struct front) / sizeof(uint32_t))
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -47,8 +47,13 @@ static const char *const lines[] = {
 	"-", "0",
 };
 
-struct map {
+struct front {
 	struct perfmap_header head;
+	struct perfmap_more more;
+};
+
+struct map {
+	struct front front;
 	char names[2048];
 	size_t len;
 };
@@ -84,16 +89,16 @@ static void make_sound(void)
 	names_fd = open("names", O_RDWR);
 	ensure(map_fd >= 0 && names_fd >= 0);
 	ensure(lseek(map_fd, 0, SEEK_END) == FILE_SIZE);
-	ensure(pread(map_fd, &sound.head, sizeof(sound.head), 0) ==
-	       sizeof(sound.head));
+	ensure(pread(map_fd, &sound.front, sizeof(sound.front), 0) ==
+	       sizeof(sound.front));
 	sound.len = pread(names_fd, sound.names, sizeof(sound.names), 0);
 	ensure(sound.len > 0 && sound.len < sizeof(sound.names));
 }
 
 static void put(const struct map *m)
 {
-	ensure(pwrite(map_fd, &m->head, sizeof(m->head), 0) ==
-	       sizeof(m->head));
+	ensure(pwrite(map_fd, &m->front, sizeof(m->front), 0) ==
+	       sizeof(m->front));
 	ensure(!ftruncate(names_fd, m->len));
 	ensure(pwrite(names_fd, m->names, m->len, 0) == (ssize_t)m->len);
 }
@@ -132,7 +137,7 @@ static void spoil(struct map *m, const uint8_t *fault)
 	uint32_t words[WORDS];
 	uint32_t *word = &words[fault[1] % WORDS];
 
-	memcpy(words, &m->head, sizeof(words));
+	memcpy(words, &m->front, sizeof(words));
 	switch (fault[0] % 5) {
 	case 0:
 		*word = edges[fault[2] % (sizeof(edges) / sizeof(*edges))];
@@ -144,13 +149,13 @@ static void spoil(struct map *m, const uint8_t *fault)
 		*word ^= (uint32_t)fault[2] << fault[3] % 32;
 		break;
 	case 3:
-		make_fit(&m->head);
+		make_fit(&m->front.head);
 		return;
 	default:
 		spoil_names(m, fault);
 		return;
 	}
-	memcpy(&m->head, words, sizeof(words));
+	memcpy(&m->front, words, sizeof(words));
 }
 
 static void is_said(int err)
@@ -234,7 +239,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	sw = stapwatch_open("map");
 	if (sw) {
 		use(sw);
-		after.head.gen1 = after.head.gen2 = before.head.gen1 + 1;
+		after.front.head.gen1 = before.front.head.gen1 + 1;
+		after.front.head.gen2 = after.front.head.gen1;
 		put(&after);
 		rc = stapwatch_refresh(sw);
 		if (rc < 0)

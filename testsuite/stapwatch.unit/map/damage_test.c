@@ -22,6 +22,7 @@
 static struct perfmap_header good;
 static off_t good_size;
 static char *good_names;
+static char names[64];		/* the file that has them */
 static int fd;
 static uint64_t seed = 1;
 
@@ -35,13 +36,16 @@ static uint64_t random64(void)
 
 static void put_header(const struct perfmap_header *h)
 {
-	if (pwrite(fd, h, sizeof(*h), 0) != sizeof(*h))
+	const struct perfmap_more more = { sizeof(more), 1 };
+
+	if (pwrite(fd, h, sizeof(*h), 0) != sizeof(*h) ||
+	    pwrite(fd, &more, sizeof(more), sizeof(*h)) != sizeof(more))
 		abort();
 }
 
 static void put_names(const char *text, size_t len)
 {
-	FILE *f = fopen("names", "w");
+	FILE *f = fopen(names, "w");
 
 	if (!f || fwrite(text, 1, len, f) != len || fclose(f))
 		abort();
@@ -308,14 +312,14 @@ static void lying_names(void)
 	TEST_EQUAL("lying names: refused", taken, 0);
 	put_names(any_order, sizeof(any_order) - 1);
 	TEST("names in any order are none", !refused());
-	unlink("names");
+	unlink(names);
 	TEST("no names", refused());
-	mkdir("names", 0700);
+	mkdir(names, 0700);
 	TEST("names are a directory", refused());
-	rmdir("names");
-	mkfifo("names", 0600);
+	rmdir(names);
+	mkfifo(names, 0600);
 	TEST("names are a pipe", refused());
-	unlink("names");
+	unlink(names);
 	put_names(good_names, strlen(good_names));
 }
 
@@ -357,14 +361,48 @@ static void left_halfway(void)
 	stapwatch_close(sw);
 }
 
+/* What is behind the header, as far as it can be wrong. */
+static void behind_header(void)
+{
+	static const struct perfmap_more wrong[] = {
+		{ 0, 1 }, { 1, 0 }, { 1, 1 }, { 7, 1 },
+		/* as if its list were `names' */
+		{ 0, 0 }, { 8, 0 },
+	};
+	const struct perfmap_more right[] = {
+		{ 8, 1 }, { 8, UINT32_MAX }, { 9, 1 }, { UINT32_MAX, 1 },
+	};
+	int taken = 0, not_taken = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		if (pwrite(fd, &wrong[i], 8, sizeof(good)) != 8)
+			abort();
+		taken += !refused();
+	}
+	for (i = 0; i < sizeof(right) / sizeof(*right); i++) {
+		if (pwrite(fd, &right[i], 8, sizeof(good)) != 8)
+			abort();
+		not_taken += refused();
+	}
+	put_header(&good);
+	TEST_EQUAL("behind the header: refused", taken, 0);
+	TEST_EQUAL("behind the header: what comes later is not", not_taken, 0);
+}
+
 static void load_good(void)
 {
 	struct stat st;
-	FILE *f = fopen("names", "r");
+	FILE *f;
 
 	fd = open("map", O_RDWR);
-	if (fd < 0 || fstat(fd, &st) || !f ||
+	if (fd < 0 || fstat(fd, &st) ||
 	    pread(fd, &good, sizeof(good), 0) != sizeof(good))
+		abort();
+	snprintf(names, sizeof(names), PERFMAP_NAMES_OF,
+		 (unsigned long long)good.session);
+	f = fopen(names, "r");
+	if (!f)
 		abort();
 	good_size = st.st_size;
 	good_names = calloc(1, 1 << 16);
@@ -391,6 +429,7 @@ int main(void)
 	TEST("the map is good", !refused());
 	for (k = 0; k < sizeof(fields) / sizeof(*fields); k++)
 		damage_field(k);
+	behind_header();
 	left_halfway();
 	cut_short();
 	lying_names();
