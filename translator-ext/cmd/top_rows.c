@@ -163,6 +163,8 @@ static int read_hist(struct top_rows *rows, struct top_row *r)
 			r->max = count;
 	}
 	r->value = all.count + all.negative;
+	r->negative = all.negative;
+	r->has_quantiles = all.count;
 	r->p50 = stapwatch_hist_quantile(&all, 0.5);
 	r->p99 = stapwatch_hist_quantile(&all, 0.99);
 	draw_spark(&all, rows->utf8, r->spark);

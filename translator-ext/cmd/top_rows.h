@@ -24,11 +24,13 @@ struct top_row {
 	enum stapwatch_kind kind;
 	char *name;		/* as it is shown */
 	int64_t value;		/* of a histogram: how many values */
-	int64_t min, max;	/* of the CPUs */
+	int64_t min, max;	/* of a CPU's value */
 	int64_t before;
 	uint64_t round;		/* that `before' is of; 0: none */
 	double rate;
 	bool has_rate;
+	uint64_t negative;	/* values of the histogram that are not below */
+	bool has_quantiles;
 	uint64_t p50, p99;
 	char spark[TOP_SPARKS * 4 + 1];
 };

@@ -9,7 +9,8 @@
 #include "base/shown.h"
 
 static const char *const titles[] = {
-	"NAME", "VALUE", "RATE/S", "MIN", "MAX", "P50", "P99", "HISTOGRAM",
+	"NAME", "VALUE", "RATE/S", "MIN/CPU", "MAX/CPU", "P50", "P99",
+	"HISTOGRAM",
 };
 
 #define NR_COLUMNS (sizeof(titles) / sizeof(*titles))
@@ -17,11 +18,23 @@ static const char *const titles[] = {
 struct cells {
 	const char *text[NR_COLUMNS];
 	char numbers[6][32];
+	char shape[TOP_SPARKS * 4 + 48];
 };
+
+/* What is below 0 has no part in quantiles and shape; a short line still tells. */
+static void fill_shape(const struct top_row *r, struct cells *c)
+{
+	const char *shape = *r->spark ? r->spark : "-";
+
+	if (r->negative)
+		snprintf(c->shape, sizeof(c->shape), "%" PRIu64 " below 0, %s",
+			 r->negative, shape);
+	else
+		snprintf(c->shape, sizeof(c->shape), "%s", shape);
+}
 
 static void fill_cells(const struct top_row *r, struct cells *c)
 {
-	const bool hist = r->kind == STAPWATCH_HIST;
 	size_t i;
 
 	snprintf(c->numbers[0], sizeof(c->numbers[0]), "%" PRId64, r->value);
@@ -32,7 +45,7 @@ static void fill_cells(const struct top_row *r, struct cells *c)
 	snprintf(c->numbers[3], sizeof(c->numbers[3]), "%" PRId64, r->max);
 	strcpy(c->numbers[4], "-");
 	strcpy(c->numbers[5], "-");
-	if (hist) {
+	if (r->has_quantiles) {
 		snprintf(c->numbers[4], sizeof(c->numbers[4]), "%" PRIu64,
 			 r->p50);
 		snprintf(c->numbers[5], sizeof(c->numbers[5]), "%" PRIu64,
@@ -41,7 +54,8 @@ static void fill_cells(const struct top_row *r, struct cells *c)
 	c->text[0] = r->name;
 	for (i = 0; i < 6; i++)
 		c->text[i + 1] = c->numbers[i];
-	c->text[7] = hist && *r->spark ? r->spark : "-";
+	fill_shape(r, c);
+	c->text[7] = c->shape;
 }
 
 static void plain_line(struct buf *out, const char *const *text)
