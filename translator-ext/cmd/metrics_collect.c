@@ -163,7 +163,7 @@ static int add_instance(struct metrics *m, const struct stapwatch *sw,
 		}
 	}
 	metrics_name_parse(in->name, in->kind, &p);
-	new.labels = metrics_name_labels(&p, in->kind);
+	new.labels = metrics_name_labels(&p);
 	if (!new.hist && new.value < 0)
 		why = "negative, which no counter of OpenMetrics is";
 	else if (find_family(m, &p, in->kind, &new.family))

@@ -94,8 +94,27 @@ static int by_label(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+/*
+ * A label's name.  What begins with __ is Prometheus' own, which refuses a whole
+ * answer for a second __name__, and le is the buckets'; Prometheus calls those of
+ * others so, too.
+ */
+static char *label_name(const char *s, size_t len, enum stapwatch_kind kind)
+{
+	char *name = sanitise(s, len);
+	struct buf out = { 0 };
+
+	if (strncmp(name, "__", 2) &&
+	    (kind != STAPWATCH_HIST || strcmp(name, "le")))
+		return name;
+	buf_printf(&out, "exported_%s", name);
+	free(name);
+	return buf_take(&out);
+}
+
 /* What is between the braces; -1 if it is not labels. */
-static int parse_labels(struct metrics_name *p, const char *s)
+static int parse_labels(struct metrics_name *p, const char *s,
+			enum stapwatch_kind kind)
 {
 	struct metrics_label l;
 	size_t len, i;
@@ -104,7 +123,7 @@ static int parse_labels(struct metrics_name *p, const char *s)
 		len = strcspn(s, "=,}\"");
 		if (!len || s[len] != '=')
 			return -1;
-		l.name = sanitise(s, len);
+		l.name = label_name(s, len, kind);
 		s = parse_value(s + len + 1, &l.value);
 		if (!s) {
 			free(l.name);
@@ -136,7 +155,7 @@ void metrics_name_parse(const char *name, enum stapwatch_kind kind,
 
 	*p = (struct metrics_name) { 0 };
 	if (brace && brace > name) {
-		if (!parse_labels(p, brace + 1))
+		if (!parse_labels(p, brace + 1, kind))
 			len = brace - name;
 		else
 			metrics_name_free(p);
@@ -150,19 +169,13 @@ void metrics_name_parse(const char *name, enum stapwatch_kind kind,
 		p->family[len - strlen(total)] = '\0';
 }
 
-char *metrics_name_labels(const struct metrics_name *p,
-			  enum stapwatch_kind kind)
+char *metrics_name_labels(const struct metrics_name *p)
 {
 	struct buf out = { 0 };
-	const char *name;
 	size_t i;
 
 	for (i = 0; i < p->nr; i++) {
-		name = p->labels[i].name;
-		/* that one is the buckets' */
-		if (kind == STAPWATCH_HIST && !strcmp(name, "le"))
-			name = "exported_le";
-		buf_printf(&out, "%s%s=\"", i ? "," : "", name);
+		buf_printf(&out, "%s%s=\"", i ? "," : "", p->labels[i].name);
 		metrics_escape(&out, p->labels[i].value, "\\\"");
 		buf_puts(&out, "\"");
 	}

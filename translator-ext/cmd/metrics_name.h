@@ -32,8 +32,7 @@ void metrics_name_parse(const char *name, enum stapwatch_kind kind,
 void metrics_name_free(struct metrics_name *p);
 
 /** metrics_name_labels - name="value",..., escaped; to be freed */
-char *metrics_name_labels(const struct metrics_name *p,
-			  enum stapwatch_kind kind);
+char *metrics_name_labels(const struct metrics_name *p);
 
 /**
  * metrics_escape - text between quotes, or in a line of help
