@@ -20,20 +20,24 @@ function element(name, text, kind) {
 	return e;
 }
 
-const shown = n => Number.isFinite(n) ? n.toLocaleString("en",
+// Counts are BigInts, as they have 64 bits and a Number has 53.
+const shown = n => typeof n === "bigint" ? n.toLocaleString("en") :
+	Number.isFinite(n) ? n.toLocaleString("en",
 	{ maximumFractionDigits: Math.abs(n) < 100 ? 1 : 0 }) : "";
 
-// ---- the text of /metrics
+// ---- the text of /metrics: a line ends at \n, and all else can be in a label
 
 function labels_of(text) {
 	const all = [];
 
 	for (const [, name, value] of
-	     (text || "").matchAll(/([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"/g))
-		all.push([name, value.replace(/\\(.)/g,
+	     (text || "").matchAll(/([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"/gs))
+		all.push([name, value.replace(/\\(.)/gs,
 			(whole, c) => c === "n" ? "\n" : c)]);
 	return all;
 }
+
+const bound_from = le => le === "+Inf" ? Infinity : BigInt(le.replace(/\.0$/, ""));
 
 // Counters by name, histograms as their counts below each bound, and maps.
 function parse(text) {
@@ -42,7 +46,7 @@ function parse(text) {
 
 	for (const line of text.split("\n")) {
 		const type = line.match(/^# TYPE (\S+) (\S+)$/);
-		const m = line.match(/^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)$/);
+		const m = line.match(/^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)$/s);
 
 		if (type)
 			kinds.set(type[1], type[2]);
@@ -58,15 +62,15 @@ function parse(text) {
 			got.maps.push([rest[0] ? rest[0][1] : "", m[3] === "1"]);
 		else if (kinds.get(m[1]) === "counter")
 			got.counters.set(name(m[1].replace(/_total$/, "")),
-				Number(m[3]));
+				BigInt(m[3]));
 		else if (m[1] !== family && kinds.get(family) === "histogram") {
 			const key = name(family);
 
 			if (!got.hists.has(key))
 				got.hists.set(key, []);
 			const le = labels.find(l => l[0] === "le");
-			got.hists.get(key).push([Number(le ? le[1].replace(
-				"+Inf", "Infinity") : NaN), Number(m[3])]);
+			got.hists.get(key).push([le ? bound_from(le[1]) : NaN,
+				BigInt(m[3])]);
 		}
 	}
 	return got;
@@ -76,13 +80,13 @@ function parse(text) {
 
 // What came between two looks, by bucket; null where the histogram is another one.
 function difference(before, now) {
-	let under = 0;
+	let under = 0n;
 	const out = now.map(([bound, n], i) => {
 		const new_here = n - before[i][1];
 		const d = new_here - under;
 
 		under = new_here;
-		return d;
+		return Number(d);
 	});
 
 	return out.some(d => d < 0) ? null : out;
@@ -296,7 +300,7 @@ function take(got, seconds) {
 		const old = counters.get(name);
 
 		counters.set(name, { value, rate: old && value >= old.value ?
-			(value - old.value) / seconds : NaN });
+			Number(value - old.value) / seconds : NaN });
 	}
 	for (const [name, h] of hists)
 		if (!got.hists.has(name)) {
