@@ -82,11 +82,9 @@ static char *lines_of(struct map_named *const *named, size_t nr, size_t *len)
 
 static int new_file(int dir, const char *path)
 {
-	int fd;
+	const int fd = openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			      0666);
 
-	/* what one that died may have left */
-	unlinkat(dir, path, 0);
-	fd = openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0)
 		map_fail(errno, "%s: %s", path, strerror(errno));
 	return fd;

@@ -328,7 +328,6 @@ static int make_file(struct stapwatch_map *map, const char *base,
 	struct former former;
 	int err;
 
-	unlinkat(map->dir, new_base, 0);
 	map->fd = openat(map->dir, new_base,
 			 O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (map->fd < 0)
@@ -369,7 +368,9 @@ static int make(struct stapwatch_map *map, const char *path)
 	if (map->dir < 0 ||
 	    map_list_begin(&map->list, map->dir, map->head.session))
 		return -1;
-	if (asprintf(&new_base, ".%s.new", base) < 0) {
+	/* another one may be on its way to that path */
+	if (asprintf(&new_base, ".%s.%016llx.new", base,
+		     (unsigned long long)map->head.session) < 0) {
 		rc = map_fail(ENOMEM, "out of memory");
 	} else {
 		rc = make_file(map, base, new_base);
