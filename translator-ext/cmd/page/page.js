@@ -32,10 +32,13 @@ function labels_of(text) {
 
 	for (const [, name, value] of
 	     (text || "").matchAll(/([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"/gs))
-		all.push([name, value.replace(/\\(.)/gs,
-			(whole, c) => c === "n" ? "\n" : c)]);
+		all.push([name, value]);
 	return all;
 }
+
+// What a label's value says.  In a name it stays as it is: no two are alike there.
+const said_by = value => value.replace(/\\(.)/gs,
+	(whole, c) => c === "n" ? "\n" : c);
 
 const bound_from = le => le === "+Inf" ? Infinity : BigInt(le.replace(/\.0$/, ""));
 
@@ -59,7 +62,8 @@ function parse(text) {
 			l => l[0] + "=\"" + l[1] + "\"").join(",") + "}" : "");
 
 		if (m[1] === "stapwatch_map_up")
-			got.maps.push([rest[0] ? rest[0][1] : "", m[3] === "1"]);
+			got.maps.push([rest[0] ? said_by(rest[0][1]) : "",
+				m[3] === "1"]);
 		else if (kinds.get(m[1]) === "counter")
 			got.counters.set(name(m[1].replace(/_total$/, "")),
 				BigInt(m[3]));
