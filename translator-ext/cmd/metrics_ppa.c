@@ -87,7 +87,7 @@ static void look(struct metrics_ppa *p, const char *dir, int64_t ms)
 		return;
 	}
 	p->in.seconds = (double)(new.now - p->in.before.now) / new.hz;
-	ppa_interval_rows(&p->in, 0, PPA_BY_CPU);
+	ppa_interval_rows(&p->in, 0);
 	if (p->in.nr_rows > ROWS)
 		p->in.nr_rows = ROWS;
 	p->json.len = 0;

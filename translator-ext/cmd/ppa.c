@@ -54,7 +54,7 @@ struct ppa {
 	uint64_t pid;		/* 0: all */
 	uint64_t count;		/* 0: no end */
 	double interval;
-	enum ppa_sort sort;
+	const char *sort;	/* as it is asked for; NULL: it is not */
 	enum ppa_by by;
 	bool why;
 	bool irqs;
@@ -217,7 +217,7 @@ static int one_round(struct ppa *p, bool first)
 	p->in.seconds = interval_seconds(&p->in, p->taken - before);
 	if (p->in.seconds <= 0)
 		p->in.seconds = 1e-9;
-	ppa_interval_rows(&p->in, p->pid, p->sort);
+	ppa_interval_rows(&p->in, p->pid);
 	if (p->pid && !p->in.nr_rows) {
 		shown_line(stderr, "stapwatch ppa: -p %" PRIu64 ": no such thread",
 			   p->pid);
@@ -291,9 +291,10 @@ static int take_sort(struct ppa *p, const char *s)
 {
 	size_t i;
 
-	for (i = 0; i < NR_SORTS; i++) {
+	for (i = PPA_BY_CPU; i < NR_SORTS; i++) {
 		if (!strcmp(s, sort_names[i])) {
-			p->sort = i;
+			p->sort = s;
+			p->in.sort = i;
 			return 0;
 		}
 	}
@@ -311,6 +312,28 @@ static int take_by(struct ppa *p, const char *s)
 		}
 	}
 	return say("--by does not know", s);
+}
+
+/* What has ended is in its process by its parts alone. */
+static int check_sort(const struct ppa *p)
+{
+	const bool by_time = p->in.sort == PPA_BY_CPU ||
+			     p->in.sort == PPA_BY_SYSTEM;
+
+	if (!p->sort)
+		return 0;
+	if (p->by == PPA_CPUS || p->irqs || p->extra == PPA_EXTRA_LOCKS)
+		return say("--by cpu, --irqs and --locks have one order and exclude --sort",
+			   p->sort);
+	if (by_time)
+		return 0;
+	if (p->by == PPA_PROCESSES || p->by == PPA_CGROUPS)
+		return say("--by process and --by cgroup go by cpu or system",
+			   p->sort);
+	if (p->extra == PPA_EXTRA_SYSCALLS && p->in.sort != PPA_BY_SYSCALLS)
+		return say("--syscalls goes by cpu, system or syscalls",
+			   p->sort);
+	return 0;
 }
 
 static const char *const extra_names[] = {
@@ -395,6 +418,8 @@ static int read_options(struct ppa *p, int argc, char **argv)
 			   extra_names[p->extra]);
 	if (p->by == PPA_CGROUPS && p->pid)
 		return say("--by cgroup excludes -p", "cgroup");
+	if (check_sort(p))
+		return -1;
 	if (argc - optind > 1)
 		return say("one MODULE is enough", argv[optind + 1]);
 	p->named = argv[optind];

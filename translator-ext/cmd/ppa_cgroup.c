@@ -6,7 +6,7 @@
  * of what runs.  What has ended meanwhile is where it was seen the last time, or in the
  * cgroup of its number, whose path is that of others in it or the file system's.
  */
-#define _GNU_SOURCE	/* open_by_handle_at() */
+#define _GNU_SOURCE	/* open_by_handle_at(), qsort_r() */
 #include "cmd/ppa_cgroup.h"
 
 #include <fcntl.h>
@@ -205,10 +205,12 @@ static int by_path(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-static int by_time(const void *a, const void *b)
+static int by_time(const void *a, const void *b, void *sort)
 {
 	const struct ppa_cgroup *x = a, *y = b;
-	const uint64_t p = ppa_on_cpus(x->parts), q = ppa_on_cpus(y->parts);
+	const enum ppa_sort by = *(enum ppa_sort *)sort;
+	const uint64_t p = ppa_sort_time(x->parts, by);
+	const uint64_t q = ppa_sort_time(y->parts, by);
 
 	if (p != q)
 		return p < q ? 1 : -1;
@@ -289,7 +291,7 @@ struct ppa_cgroup *ppa_cgroups(const struct ppa_interval *p, size_t *nr,
 	qsort(last, nr_last, sizeof(*last), by_process);
 	free(processes);
 	*nr = merge(all, nr_processes);
-	qsort(all, *nr, sizeof(*all), by_time);
+	qsort_r(all, *nr, sizeof(*all), by_time, (void *)&p->sort);
 	return all;
 }
 

@@ -15,7 +15,7 @@ struct ppa_cgroup {
 };
 
 /**
- * ppa_cgroups - cgroups, most of CPUs' time first
+ * ppa_cgroups - cgroups, sorted as ppa_processes() has them
  * @withheld: as ppa_processes() has it
  * Return: to be given to ppa_cgroups_free()
  */

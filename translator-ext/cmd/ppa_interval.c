@@ -155,8 +155,7 @@ static void take_forgotten(const struct ppa_interval *p, struct ppa_thread *sum)
 	}
 }
 
-void ppa_interval_rows(struct ppa_interval *p, uint64_t pid,
-		       enum ppa_sort sort)
+void ppa_interval_rows(struct ppa_interval *p, uint64_t pid)
 {
 	struct ppa_others *rest = &p->others;
 	const struct ppa_thread *old;
@@ -187,7 +186,7 @@ void ppa_interval_rows(struct ppa_interval *p, uint64_t pid,
 		if (pid ? t->tid == pid || t->tgid == pid : is_active(t))
 			p->nr_rows++;
 	}
-	qsort_r(p->rows, p->nr_rows, sizeof(*p->rows), by_key, &sort);
+	qsort_r(p->rows, p->nr_rows, sizeof(*p->rows), by_key, &p->sort);
 }
 
 void ppa_interval_free(struct ppa_interval *p)

@@ -8,7 +8,9 @@
 
 #include "cmd/ppa_files.h"
 
+/* Which rows come first. */
 enum ppa_sort {
+	PPA_BY_DEFAULT,		/* time on CPUs; of system calls all their time */
 	PPA_BY_CPU,
 	PPA_BY_SYSTEM,
 	PPA_BY_SYSCALLS,
@@ -32,6 +34,7 @@ struct ppa_others {
 struct ppa_interval {
 	struct ppa_snapshot before, now;
 	double seconds;		/* between these */
+	enum ppa_sort sort;	/* of all kinds of rows */
 	struct ppa_thread *rows;	/* differences */
 	size_t nr_rows;
 	struct ppa_others others;
@@ -41,8 +44,7 @@ struct ppa_interval {
  * ppa_interval_rows - the threads that did anything, sorted
  * @pid: of a process or a thread, whose rows there are in any case; 0: of all
  */
-void ppa_interval_rows(struct ppa_interval *p, uint64_t pid,
-		       enum ppa_sort sort);
+void ppa_interval_rows(struct ppa_interval *p, uint64_t pid);
 void ppa_interval_free(struct ppa_interval *p);
 
 /** ppa_us - ticks in microseconds */

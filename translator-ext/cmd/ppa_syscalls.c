@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* System calls by number; ppa_syscalls.h says what is wanted of it. */
+#define _GNU_SOURCE	/* qsort_r() */
 #include "cmd/ppa_syscalls.h"
 
 #include <asm/unistd.h>
@@ -63,12 +64,22 @@ difference(const struct ppa_syscall *now, const struct ppa_syscall *was)
 	return c;
 }
 
-static int by_life(const void *a, const void *b)
+static uint64_t key(const struct call *c, enum ppa_sort sort)
+{
+	if (sort == PPA_BY_DEFAULT)
+		return c->life;
+	return sort == PPA_BY_SYSCALLS ? c->returned :
+					 ppa_sort_time(c->of.parts, sort);
+}
+
+static int by_key(const void *a, const void *b, void *sort)
 {
 	const struct call *x = a, *y = b;
+	const enum ppa_sort by = *(enum ppa_sort *)sort;
+	const uint64_t p = key(x, by), q = key(y, by);
 
-	if (x->life != y->life)
-		return x->life < y->life ? 1 : -1;
+	if (p != q)
+		return p < q ? 1 : -1;
 	return (x->of.nr > y->of.nr) - (x->of.nr < y->of.nr);
 }
 
@@ -93,7 +104,7 @@ static struct call *calls_of(const struct ppa_interval *p, size_t *nr)
 		*nr += all[*nr].returned || all[*nr].life ||
 		       all[*nr].of.unreturned;
 	}
-	qsort(all, *nr, sizeof(*all), by_life);
+	qsort_r(all, *nr, sizeof(*all), by_key, (void *)&p->sort);
 	return all;
 }
 

@@ -5,7 +5,7 @@
 
 #include "cmd/ppa_interval.h"
 
-/** ppa_syscalls_table - a row for each call that there was, most time first */
+/** ppa_syscalls_table - a row for each call that there was, sorted */
 void ppa_syscalls_table(const struct ppa_interval *p, struct buf *out);
 
 /** ppa_syscalls_json - the same, whose parts sum to its time */

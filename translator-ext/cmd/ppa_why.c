@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lives and their parts; ppa_why.h says what is wanted of it. */
+#define _GNU_SOURCE	/* qsort_r() */
 #include "cmd/ppa_why.h"
 
 #include <inttypes.h>
@@ -155,10 +156,18 @@ uint64_t ppa_on_cpus(const uint64_t *parts)
 	       parts[PPA_PART_INT] + parts[PPA_PART_SOFT];
 }
 
-static int by_time(const void *a, const void *b)
+uint64_t ppa_sort_time(const uint64_t *parts, enum ppa_sort sort)
+{
+	return sort == PPA_BY_SYSTEM ? parts[PPA_PART_SYSTEM] :
+				       ppa_on_cpus(parts);
+}
+
+static int by_time(const void *a, const void *b, void *sort)
 {
 	const struct ppa_process *x = a, *y = b;
-	const uint64_t p = ppa_on_cpus(x->parts), q = ppa_on_cpus(y->parts);
+	const enum ppa_sort by = *(enum ppa_sort *)sort;
+	const uint64_t p = ppa_sort_time(x->parts, by);
+	const uint64_t q = ppa_sort_time(y->parts, by);
 
 	if (p != q)
 		return p < q ? 1 : -1;
@@ -242,7 +251,7 @@ struct ppa_process *ppa_processes(const struct ppa_interval *p, uint64_t pid,
 		if (pid || ppa_on_cpus(all[i].parts))
 			all[k++] = all[i];
 	*nr = k;
-	qsort(all, k, sizeof(*all), by_time);
+	qsort_r(all, k, sizeof(*all), by_time, (void *)&p->sort);
 	return all;
 }
 

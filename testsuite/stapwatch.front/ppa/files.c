@@ -173,6 +173,11 @@ static void lives_file(int look)
 	l[2].life = 10 * MS;
 	l[2].parts[PPA_PART_USER] = 7 * MS;
 	l[2].parts[PPA_PART_SOCKET] = 3 * MS;
+	if (look && !strcmp(fault, "kernel")) {
+		/* less time on CPUs, and more of it in the kernel */
+		l[2].life += 200 * MS;
+		l[2].parts[PPA_PART_SYSTEM] = 200 * MS;
+	}
 	h.stride = at + words * sizeof(uint64_t);
 	/* of two threads, and a new process of that life */
 	l[3].t.values[PPA_SCHEDACCUM] = look * 7 * MS;
@@ -344,7 +349,7 @@ static void locks_file(int look)
 static bool of_lives(void)
 {
 	return !strcmp(fault, "lives") || !strcmp(fault, "later") ||
-	       !strcmp(fault, "ended") ||
+	       !strcmp(fault, "ended") || !strcmp(fault, "kernel") ||
 	       !strncmp(fault, "parts", 5);
 }
 

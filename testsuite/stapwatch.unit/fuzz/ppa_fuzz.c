@@ -300,7 +300,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (i = 0; i + 4 <= size && i < 4 * 16; i += 4)
 		spoil(i % 8 ? &now : &before, data + i);
 	if (read_look(&before, &p.before) && read_look(&now, &p.now)) {
-		ppa_interval_rows(&p, size % 2 ? 10 : 0, size % 5);
+		p.sort = size % 6;
+		ppa_interval_rows(&p, size % 2 ? 10 : 0);
 		if (executions_all_of(data, size))
 			show(&p, size);
 	}
