@@ -55,12 +55,12 @@ _stapwatch_ppa()
 		mapfile -t COMPREPLY < <(compgen -W 'thread process cgroup cpu' -- "$cur")
 		return
 		;;
-	-[in])
+	-[in] | --threads)
 		return
 		;;
 	esac
 	if [[ $cur == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W '-p -a -i -n --sort --by --why --irqs --syscalls --locks --json' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W '-p -a -i -n --sort --by --why --irqs --syscalls --locks --threads --json' -- "$cur")
 		return
 	fi
 	modules=$(compgen -G '/proc/systemtap/*/ppa')

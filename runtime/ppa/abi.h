@@ -53,8 +53,8 @@ struct ppa_header {
 	/* of rawthreads and rawsyscalls: */
 	uint32_t parts_offset;	/* in a record; 0: it has none */
 	uint32_t nr_parts;
-	/* of rawsyscalls: calls that are in no record; of rawlocks: waits that are
-	 * in the one of no kind */
+	/* of rawthreads: threads that found no room for a record; of rawsyscalls:
+	 * calls that are in none; of rawlocks: waits that are in the one of no kind */
 	uint64_t lost;
 };
 

@@ -424,6 +424,7 @@ static int ppa_threads_show(struct seq_file *m, void *v)
 		h.nr_buckets = PPA_NR_BUCKETS;
 		h.parts_offset = offsetof(struct ppa_thread, life);
 		h.nr_parts = PPA_NR_PARTS;
+		h.lost = atomic_read(&ppa.table.refused);
 		seq_write(m, &h, sizeof(h));
 		return 0;
 	}

@@ -65,6 +65,7 @@ static const struct {
 			{ "--syscalls", "system calls of all threads, by number" },
 			{ "--locks", "locks: how long who waited for whom, and where" },
 			{ "--why", "what threads waited for, and what took their time" },
+			{ "--threads N", "start a session with room for so many threads" },
 			{ "--json", "print each interval as a JSON object" },
 			{ "-h, --help", "print this" },
 			{ 0 },

@@ -25,6 +25,7 @@
 #include "cmd/ppa_irqs.h"
 #include "cmd/ppa_json.h"
 #include "cmd/ppa_locks.h"
+#include "cmd/ppa_room.h"
 #include "cmd/ppa_session.h"
 #include "cmd/ppa_syscalls.h"
 #include "cmd/ppa_table.h"
@@ -53,6 +54,7 @@ struct ppa {
 	const char *named;	/* a module or a directory */
 	uint64_t pid;		/* 0: all */
 	uint64_t count;		/* 0: no end */
+	uint64_t threads;	/* that there is room for; 0: as the machine wants */
 	double interval;
 	const char *sort;	/* as it is asked for; NULL: it is not */
 	enum ppa_by by;
@@ -219,8 +221,9 @@ static int one_round(struct ppa *p, bool first)
 		p->in.seconds = 1e-9;
 	ppa_interval_rows(&p->in, p->pid);
 	if (p->pid && !p->in.nr_rows) {
-		shown_line(stderr, "stapwatch ppa: -p %" PRIu64 ": no such thread",
-			   p->pid);
+		shown_line(stderr, "stapwatch ppa: -p %" PRIu64 ": no such thread%s",
+			   p->pid, p->in.now.threads_lost ?
+			   ", or one that found no room: --threads N has more" : "");
 		return -1;
 	}
 	put(p, first);
@@ -235,7 +238,7 @@ static int run(struct ppa *p)
 
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
-	p->dir = ppa_session_begin(p->named, p->extra, &stopped);
+	p->dir = ppa_session_begin(p->named, p->extra, p->threads, &stopped);
 	if (!p->dir)
 		return stopped ? 0 : 1;
 	p->terminal = !p->json && isatty(STDOUT_FILENO);
@@ -252,7 +255,7 @@ static int run(struct ppa *p)
 
 /* ---- the command */
 
-#define USAGE "there are [-p] PID or -a, -i SECS, -n COUNT, --sort cpu|system|syscalls|latency|switches, --by thread|process|cgroup|cpu, --why, --irqs, --syscalls, --locks and --json"
+#define USAGE "there are [-p] PID or -a, -i SECS, -n COUNT, --sort cpu|system|syscalls|latency|switches, --by thread|process|cgroup|cpu, --why, --irqs, --syscalls, --locks, --threads N and --json"
 
 static int say(const char *what, const char *value)
 {
@@ -285,6 +288,13 @@ static int take_interval(struct ppa *p, const char *s)
 	    !(p->interval >= 0.01 && p->interval <= 86400))
 		return say("-i wants seconds, from 0.01 to 86400", s);
 	return 0;
+}
+
+static int take_threads(struct ppa *p, const char *s)
+{
+	if (words_number(s, &p->threads) && p->threads <= PPA_ROOM_MOST)
+		return 0;
+	return say("--threads wants a number from 1 to 1048576", s);
 }
 
 static int take_sort(struct ppa *p, const char *s)
@@ -359,6 +369,7 @@ static int read_options(struct ppa *p, int argc, char **argv)
 		{ "irqs", no_argument, NULL, 'q' },
 		{ "syscalls", no_argument, NULL, 'c' },
 		{ "locks", no_argument, NULL, 'l' },
+		{ "threads", required_argument, NULL, 't' },
 		{ "json", no_argument, NULL, 'j' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -391,6 +402,8 @@ static int read_options(struct ppa *p, int argc, char **argv)
 			rc = take_extra(p, PPA_EXTRA_SYSCALLS);
 		else if (c == 'l')
 			rc = take_extra(p, PPA_EXTRA_LOCKS);
+		else if (c == 't')
+			rc = take_threads(p, optarg);
 		else if (c == 'j')
 			p->json = true;
 		else
@@ -423,6 +436,9 @@ static int read_options(struct ppa *p, int argc, char **argv)
 	if (argc - optind > 1)
 		return say("one MODULE is enough", argv[optind + 1]);
 	p->named = argv[optind];
+	if (p->named && p->threads)
+		return say("--threads starts a session, and excludes one that is there",
+			   p->named);
 	return 0;
 }
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/shown.h"
+#include "cmd/ppa_room.h"
 
 /* Where a process was seen. */
 struct seen {
@@ -317,5 +318,6 @@ void ppa_cgroup_table(const struct ppa_interval *p, struct buf *out)
 			     out);
 	}
 	ppa_put_withheld(withheld, out);
+	ppa_room_put(p, "\n", out);
 	ppa_cgroups_free(all, nr);
 }

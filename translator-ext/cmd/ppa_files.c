@@ -157,6 +157,7 @@ bool ppa_parse_threads(const char *data, size_t len, struct ppa_snapshot *s,
 		buf_puts(why, "its header makes no sense");
 		return false;
 	}
+	s->threads_lost = h.lost;
 	s->nr_threads = (len - h.offset) / h.stride;
 	s->threads = copy_records(data, &h, s->nr_threads,
 				  sizeof(*s->threads));

@@ -24,6 +24,7 @@ struct ppa_snapshot {
 	size_t nr_cpus;
 	struct ppa_thread *threads;	/* in the order of ppa_by_identity() */
 	size_t nr_threads;
+	uint64_t threads_lost;	/* that found no room so far */
 	struct ppa_syscall *calls;	/* in the order of their numbers */
 	size_t nr_calls;
 	uint64_t calls_lost;

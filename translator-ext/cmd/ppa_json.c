@@ -221,10 +221,9 @@ void ppa_json(const struct ppa_interval *p, enum ppa_by by, uint64_t pid,
 		buf_puts(out, "}");
 		comma = ",";
 	}
-	buf_printf(out, "],\"others\":{\"user_us\":%.3f,\"system_us\":%.3f,\"syscalls\":%" PRIu64 ",\"ended\":%zu",
+	buf_printf(out, "],\"others\":{\"user_us\":%.3f,\"system_us\":%.3f,\"syscalls\":%" PRIu64 ",\"ended\":%zu,\"lost\":%" PRIu64 "}",
 		   ppa_us(p, p->others.user), ppa_us(p, p->others.system),
-		   p->others.syscalls, p->others.ended);
-	buf_puts(out, "}");
+		   p->others.syscalls, p->others.ended, p->now.threads_lost);
 	if (by == PPA_THREADS)
 		put_threads(p, out);
 	else if (by == PPA_PROCESSES)

@@ -3,6 +3,7 @@
 #include "cmd/ppa_session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/shown.h"
+#include "cmd/ppa_room.h"
 #include "stap/find.h"
 #include "stap/status.h"
 #include "stap/tapsets.h"
@@ -31,12 +33,31 @@ static char *dir_of(const char *module)
 	return buf_take(&path);
 }
 
-static void become_stap(char *path, const char *module, enum ppa_extra extra)
+/* What its globals are, as stap's -G has them. */
+static int put_globals(char **argv, int n, enum ppa_extra extra,
+		       uint64_t threads)
 {
 	static const char *const options[] = {
 		[PPA_EXTRA_SYSCALLS] = "ppa_syscalls=1",
 		[PPA_EXTRA_LOCKS] = "ppa_locks=8192",
 	};
+	struct buf room = { 0 };
+
+	if (extra) {
+		argv[n++] = "-G";
+		argv[n++] = (char *)options[extra];
+	}
+	if (threads) {
+		buf_printf(&room, "ppa_threads=%" PRIu64, threads);
+		argv[n++] = "-G";
+		argv[n++] = room.s;
+	}
+	return n;
+}
+
+static void become_stap(char *path, const char *module, enum ppa_extra extra,
+			uint64_t threads)
+{
 	const char *tapsets = tapsets_option();
 	char *argv[16];
 	int n = 0;
@@ -50,10 +71,7 @@ static void become_stap(char *path, const char *module, enum ppa_extra extra)
 	}
 	argv[n++] = "-m";
 	argv[n++] = (char *)module;
-	if (extra) {
-		argv[n++] = "-G";
-		argv[n++] = (char *)options[extra];
-	}
+	n = put_globals(argv, n, extra, threads);
 	argv[n++] = "-e";
 	argv[n++] = "probe begin { if (ppa_cpu_elapsed_us(0) < -1) exit() }";
 	argv[n] = NULL;
@@ -86,7 +104,8 @@ static bool wait_for(const char *dir, const volatile sig_atomic_t *stopped)
 }
 
 static char *
-start_own(enum ppa_extra extra, const volatile sig_atomic_t *stopped)
+start_own(enum ppa_extra extra, uint64_t threads,
+	  const volatile sig_atomic_t *stopped)
 {
 	struct sigaction plain = { .sa_handler = SIG_DFL };
 	char *path = find_our_stap(), *dir;
@@ -101,7 +120,7 @@ start_own(enum ppa_extra extra, const volatile sig_atomic_t *stopped)
 	fflush(NULL);
 	child = fork();
 	if (!child)
-		become_stap(path, module, extra);
+		become_stap(path, module, extra, threads ?: ppa_room_wanted());
 	free(path);
 	if (child > 0 && wait_for(dir, stopped))
 		return dir;
@@ -113,14 +132,16 @@ start_own(enum ppa_extra extra, const volatile sig_atomic_t *stopped)
 }
 
 char *ppa_session_begin(const char *named, enum ppa_extra extra,
+			uint64_t threads,
 			const volatile sig_atomic_t *stopped)
 {
-	char *dir;
+	char *dir = NULL;
 
 	if (named)
 		return strchr(named, '/') ? xstrdup(named) : dir_of(named);
-	dir = ppa_files_any(extra);
-	return dir ? dir : start_own(extra, stopped);
+	if (!threads)
+		dir = ppa_files_any(extra);
+	return dir ? dir : start_own(extra, threads, stopped);
 }
 
 void ppa_session_end(void)

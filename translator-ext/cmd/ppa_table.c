@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/bar.h"
+#include "cmd/ppa_room.h"
 #include "cmd/ppa_why.h"
 
 struct drawing {
@@ -98,6 +99,7 @@ static void show_threads(struct drawing *p, size_t rows, bool all)
 		show_others(p);
 	for (i = 0; i < rows; i++)
 		show_thread(p, &p->of->rows[i]);
+	ppa_room_put(p->of, eol(p), p->out);
 }
 
 void ppa_table(const struct ppa_interval *of, bool first, bool terminal,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/shown.h"
+#include "cmd/ppa_room.h"
 
 static const char *const part_names[PPA_NR_PARTS] = PPA_PART_NAMES;
 
@@ -346,6 +347,7 @@ void ppa_why_table(const struct ppa_interval *p, struct buf *out)
 		ppa_put_name(t->comm, out);
 		ppa_put_life(p, t->parts, t->life, t, NULL, out);
 	}
+	ppa_room_put(p, "\n", out);
 }
 
 void ppa_process_table(const struct ppa_interval *p, uint64_t pid,
@@ -363,5 +365,6 @@ void ppa_process_table(const struct ppa_interval *p, uint64_t pid,
 		ppa_put_life(p, all[i].parts, all[i].life, NULL, NULL, out);
 	}
 	ppa_put_withheld(withheld, out);
+	ppa_room_put(p, "\n", out);
 	free(all);
 }

@@ -131,7 +131,8 @@ static void lives_file(int look)
 	struct ppa_header h = header(PPA_FILE_THREADS, look);
 	const bool later = !strcmp(fault, "later");
 	const unsigned int nr = later ? PARTS : PPA_NR_PARTS;
-	const bool ended = !strcmp(fault, "ended");
+	const bool full = !strcmp(fault, "full");
+	const bool ended = full || !strcmp(fault, "ended");
 	struct lived l[7] = {
 		{ .t = { .tid = 30, .tgid = 30, .comm = "slow", .born = 3,
 			 .gone_nr = look } },
@@ -205,6 +206,7 @@ static void lives_file(int look)
 		memcpy(to + at + 8 * (2 + 3 * nr), l[i].gone_parts, nr * 8);
 		to += h.stride;
 	}
+	h.lost = full ? look * 37 : 0;
 	h.nr_values = PPA_NR_THREAD_VALUES;
 	h.parts_offset = at;
 	h.nr_parts = nr;
@@ -350,6 +352,7 @@ static bool of_lives(void)
 {
 	return !strcmp(fault, "lives") || !strcmp(fault, "later") ||
 	       !strcmp(fault, "ended") || !strcmp(fault, "kernel") ||
+	       !strcmp(fault, "full") ||
 	       !strncmp(fault, "parts", 5);
 }
 

@@ -90,6 +90,7 @@ static void sound(struct look *l, int nr)
 	l->threads.h.nr_values = PPA_NR_THREAD_VALUES;
 	l->threads.h.parts_offset = offsetof(struct ppa_thread, life);
 	l->threads.h.nr_parts = PPA_NR_PARTS;
+	l->threads.h.lost = nr;
 	for (i = 0; i < THREADS; i++) {
 		l->threads.t[i].tid = 10 + i / 2;
 		l->threads.t[i].tgid = 10;
