@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/intern.h"
 #include "base/shown.h"
 #include "cmd/ppa_room.h"
 
@@ -25,7 +26,6 @@
 struct seen {
 	uint32_t pid;
 	uint64_t born;
-	uint64_t cgroup;
 	char *path;		/* NULL: nowhere */
 };
 
@@ -109,24 +109,39 @@ static char *path_of(const struct ppa_process *p)
 	return s && s->path ? xstrdup(s->path) : NULL;
 }
 
-/*
- * The path that a cgroup's number has for those that are in it.  Where all are in the
- * root of version 2 one number has many, and so none: false.
- */
-static bool path_of_others(const struct seen *seen, size_t nr, uint64_t cgroup,
-			   const char **path)
-{
-	size_t i;
+/* What a cgroup's number says. */
+struct place {
+	char *path;
+	bool many;		/* one number has many in the root of version 2 */
+	bool asked;		/* the file system, too */
+};
 
-	*path = NULL;
-	for (i = 0; i < nr; i++) {
-		if (seen[i].cgroup != cgroup || !seen[i].path)
-			continue;
-		if (*path && strcmp(*path, seen[i].path))
-			return false;
-		*path = seen[i].path;
-	}
-	return true;
+/* All of an interval, each looked up once. */
+struct places {
+	struct intern numbers;
+	struct place *all;
+	size_t size;
+	int root;		/* of the file system; -1: there is none */
+	char mount[PATH_MAX];
+};
+
+static struct place *place_of(struct places *p, uint64_t cgroup)
+{
+	const uint32_t nr = intern(&p->numbers, &cgroup, sizeof(cgroup));
+
+	p->all = array_room(p->all, &p->size, nr + 1, sizeof(*p->all));
+	return &p->all[nr];
+}
+
+/* A path that somebody of this number has. */
+static void take_place(struct places *p, uint64_t cgroup, const char *path)
+{
+	struct place *place = place_of(p, cgroup);
+
+	if (!place->path)
+		place->path = xstrdup(path);
+	else if (strcmp(place->path, path))
+		place->many = true;
 }
 
 static int open_cgroups(char *dir)
@@ -149,43 +164,57 @@ static int open_cgroups(char *dir)
 /* The kernel's: a cgroup's number is its directory's handle. */
 #define CGROUP_HANDLE 0xfe
 
-static char *path_by_number(uint64_t cgroup)
+static char *path_by_number(const struct places *p, uint64_t cgroup)
 {
 	union {
 		struct file_handle h;
 		char room[sizeof(struct file_handle) + sizeof(cgroup)];
 	} handle = { .h.handle_bytes = sizeof(cgroup),
 		     .h.handle_type = CGROUP_HANDLE };
-	char mount[PATH_MAX], name[64], path[PATH_MAX];
-	int root = open_cgroups(mount), fd = -1;
-	ssize_t n = -1;
-	size_t skip;
+	const size_t skip = strlen(p->mount);
+	char name[64], path[PATH_MAX];
+	ssize_t n;
+	int fd;
 
-	if (root < 0)
+	if (p->root < 0)
 		return NULL;
 	memcpy(handle.h.f_handle, &cgroup, sizeof(cgroup));
-	fd = open_by_handle_at(root, &handle.h, O_PATH | O_CLOEXEC);
-	close(root);
+	fd = open_by_handle_at(p->root, &handle.h, O_PATH | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 	n = readlink(name, path, sizeof(path) - 1);
 	close(fd);
-	skip = strlen(mount);
-	if (n < 0 || (size_t)n < skip || memcmp(path, mount, skip))
+	if (n < 0 || (size_t)n < skip || memcmp(path, p->mount, skip))
 		return NULL;
 	path[n] = '\0';
 	return xstrdup(path[skip] ? path + skip : "/");
 }
 
-static char *path_of_ended(const struct ppa_process *p, const struct seen *seen,
-			   size_t nr)
+static const char *path_of_ended(struct places *places,
+				 const struct ppa_process *p)
 {
-	const char *path;
+	struct place *place;
 
-	if (p->sum || !p->cgroup || !path_of_others(seen, nr, p->cgroup, &path))
+	if (p->sum || !p->cgroup)
 		return NULL;
-	return path ? xstrdup(path) : path_by_number(p->cgroup);
+	place = place_of(places, p->cgroup);
+	if (!place->path && !place->asked)
+		place->path = path_by_number(places, p->cgroup);
+	place->asked = true;
+	return place->many ? NULL : place->path;
+}
+
+static void places_free(struct places *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->numbers.nr; i++)
+		free(p->all[i].path);
+	free(p->all);
+	intern_free(&p->numbers);
+	if (p->root >= 0)
+		close(p->root);
 }
 
 static void forget(void)
@@ -270,22 +299,30 @@ struct ppa_cgroup *ppa_cgroups(const struct ppa_interval *p, size_t *nr,
 							  withheld);
 	struct ppa_cgroup *all = xmalloc((nr_processes + 1) * sizeof(*all));
 	struct seen *now = xmalloc((nr_processes + 1) * sizeof(*now));
+	struct places places = { 0 };
 
+	places.root = open_cgroups(places.mount);
 	for (i = 0; i < nr_processes; i++) {
 		const struct ppa_process *one = &processes[i];
 
 		now[i] = (struct seen) {
-			one->pid, one->born, one->cgroup, path_of(one),
+			one->pid, one->born, path_of(one),
 		};
+		if (now[i].path)
+			take_place(&places, one->cgroup, now[i].path);
 	}
 	for (i = 0; i < nr_processes; i++) {
 		const struct ppa_process *one = &processes[i];
+		const char *path = NULL;
 
 		if (!now[i].path)
-			now[i].path = path_of_ended(one, now, nr_processes);
+			path = path_of_ended(&places, one);
+		if (path)
+			now[i].path = xstrdup(path);
 		all[i] = cgroup_of(one, now[i].path ? now[i].path :
 				    one->sum ? ENDED : UNKNOWN);
 	}
+	places_free(&places);
 	forget();
 	last = now;
 	nr_last = nr_processes;

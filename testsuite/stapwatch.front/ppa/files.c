@@ -348,6 +348,31 @@ static void locks_file(int look)
 	put("rawlocks", &h, w, sizeof(w));
 }
 
+/* So many each of processes that are there, that have ended in the same cgroup, and
+ * that have ended in one of their own. */
+#define MANY 300
+
+static void many_file(int look)
+{
+	struct ppa_header h = header(PPA_FILE_THREADS, look);
+	static struct ppa_thread t[3 * MANY];
+	int i;
+
+	for (i = 0; i < 3 * MANY; i++) {
+		t[i].tid = t[i].tgid = 1000 * (1 + i / MANY) + i % MANY;
+		t[i].born = 1 + i;
+		t[i].flags = i < MANY ? 0 : PPA_ENDED;
+		t[i].cgroup = i < 2 * MANY ? 7 : (1ULL << 60) + i;
+		t[i].life = t[i].parts[PPA_PART_USER] = look * MS;
+	}
+	h.stride = sizeof(t[0]);
+	h.nr_values = PPA_NR_THREAD_VALUES;
+	h.parts_offset = offsetof(struct ppa_thread, life);
+	h.nr_parts = PPA_NR_PARTS;
+	/* what has ended came and went between the looks */
+	put("rawthreads", &h, t, (look ? 3 : 1) * MANY * sizeof(t[0]));
+}
+
 static bool of_lives(void)
 {
 	return !strcmp(fault, "lives") || !strcmp(fault, "later") ||
@@ -437,7 +462,9 @@ int main(int argc, char **argv)
 			locks_file(look);
 		else
 			system_file(look);
-		if (of_lives())
+		if (!strcmp(fault, "many"))
+			many_file(look);
+		else if (of_lives())
 			lives_file(look);
 		else
 			threads_file(look);
