@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/shown.h"
+#include "stap/child.h"
 #include "stap/find.h"
 #include "stap/status.h"
 #include "stap/tapsets.h"
@@ -67,9 +67,7 @@ static void become_stap(const struct beside *with, char *path, char *fifo,
 	int n = 0, i;
 
 	/* a stap that outlived us would stay for good, and its module */
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
-		_exit(RUN_CANNOT);
+	child_ends_with(parent, SIGTERM);
 	for (i = 0; with->args[i]; i++)
 		;
 	argv = xmalloc((i + 8) * sizeof(*argv));

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "base/buf.h"
 #include "base/shown.h"
 #include "cmd/ppa_room.h"
+#include "stap/child.h"
 #include "stap/find.h"
 #include "stap/status.h"
 #include "stap/tapsets.h"
@@ -56,14 +56,14 @@ static int put_globals(char **argv, int n, enum ppa_extra extra,
 }
 
 static void become_stap(char *path, const char *module, enum ppa_extra extra,
-			uint64_t threads)
+			uint64_t threads, pid_t parent)
 {
 	const char *tapsets = tapsets_option();
 	char *argv[16];
 	int n = 0;
 
 	/* a stap that outlived us would stay for good */
-	prctl(PR_SET_PDEATHSIG, SIGINT);
+	child_ends_with(parent, SIGINT);
 	argv[n++] = "stap";
 	if (tapsets) {
 		argv[n++] = "-I";
@@ -109,18 +109,20 @@ start_own(enum ppa_extra extra, uint64_t threads,
 {
 	struct sigaction plain = { .sa_handler = SIG_DFL };
 	char *path = find_our_stap(), *dir;
+	const pid_t self = getpid();
 	char module[32];
 
 	if (!path)
 		return NULL;
 	/* where children are ignored, there is none to wait for */
 	sigaction(SIGCHLD, &plain, NULL);
-	snprintf(module, sizeof(module), "stapwatch_ppa_%d", getpid());
+	snprintf(module, sizeof(module), "stapwatch_ppa_%d", self);
 	dir = dir_of(module);
 	fflush(NULL);
 	child = fork();
 	if (!child)
-		become_stap(path, module, extra, threads ?: ppa_room_wanted());
+		become_stap(path, module, extra,
+			    threads ?: ppa_room_wanted(), self);
 	free(path);
 	if (child > 0 && wait_for(dir, stopped))
 		return dir;

@@ -261,15 +261,21 @@ static void drain(struct stream *streams, int nr)
 	_exit(0);
 }
 
+void child_ends_with(pid_t parent, int sig)
+{
+	prctl(PR_SET_PDEATHSIG, sig);
+	/* who had died before that tells nobody */
+	if (getppid() != parent)
+		_exit(RUN_CANNOT);
+}
+
 static void __attribute__((noreturn))
 become(const struct child *child, pid_t parent, int out, int err)
 {
 	FILE *message = fdopen(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3), "w");
 
 	/* should we be killed: the end that stap knows how to make */
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
-		_exit(RUN_CANNOT);
+	child_ends_with(parent, SIGTERM);
 	release_signals();
 	if (child->in >= 0)
 		dup2(child->in, STDIN_FILENO);

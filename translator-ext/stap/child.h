@@ -12,6 +12,8 @@
 #ifndef STAPWATCH_CHILD_H
 #define STAPWATCH_CHILD_H
 
+#include <sys/types.h>
+
 #include "stap/diag.h"
 
 struct child {
@@ -35,6 +37,13 @@ void child_hold_signals(void);
  * message
  */
 int child_run(const struct child *child);
+
+/**
+ * child_ends_with - in a new child: get SIG when PARENT dies
+ *
+ * Where PARENT is dead already, this ends the child.
+ */
+void child_ends_with(pid_t parent, int sig);
 
 /**
  * child_end - end as the child did
