@@ -79,6 +79,7 @@ struct lowering {
 	struct tokens thread_names;	/* of $thread->NAME, each once */
 	size_t *globals;		/* tokens */
 	size_t nr_globals;
+	bool own_histogram;	/* the script has a function of that name */
 	char letter;		/* of the script in its aliases' names, or 0 */
 };
 

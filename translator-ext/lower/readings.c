@@ -91,6 +91,8 @@ void readings_begin(struct lowering *l)
 	bool global = false;
 
 	for (i = 0; i < l->s.t.nr; i++) {
+		if (is(l, i, "function") && is(l, i + 1, "histogram"))
+			l->own_histogram = true;
 		if (!token_is_name(&l->s.t, i))
 			continue;
 		if (is(l, i, "global") || is(l, i, "private"))
@@ -143,9 +145,8 @@ bool readings_asked(const struct lowering *l, const struct probe *probe)
 {
 	size_t i;
 
-	for (i = 0; i + 1 < l->s.t.nr; i++)
-		if (is(l, i, "function") && is(l, i + 1, "histogram"))
-			return false;
+	if (l->own_histogram)
+		return false;
 	for (i = probe->body; i + 1 < probe->body_end; i++)
 		if (is(l, i, "histogram") && is(l, i + 1, "("))
 			return true;
