@@ -23,6 +23,11 @@ struct call {
 	uint64_t life;
 };
 
+const char *ppa_call_name(uint32_t nr)
+{
+	return nr < sizeof(names) / sizeof(*names) ? names[nr] : NULL;
+}
+
 static struct buf name_of(const struct call *c)
 {
 	const uint32_t nr = c->of.nr;
@@ -30,8 +35,8 @@ static struct buf name_of(const struct call *c)
 
 	if (nr == PPA_CALL_OTHER)
 		buf_puts(&name, "[others]");
-	else if (nr < sizeof(names) / sizeof(*names) && names[nr])
-		buf_puts(&name, names[nr]);
+	else if (ppa_call_name(nr))
+		buf_puts(&name, ppa_call_name(nr));
 	else
 		buf_printf(&name, "%" PRIu32, nr);
 	return name;

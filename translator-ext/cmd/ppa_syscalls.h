@@ -5,6 +5,9 @@
 
 #include "cmd/ppa_interval.h"
 
+/** ppa_call_name - a system call of the machine that this is built for; NULL: none */
+const char *ppa_call_name(uint32_t nr);
+
 /** ppa_syscalls_table - a row for each call that there was, sorted */
 void ppa_syscalls_table(const struct ppa_interval *p, struct buf *out);
 

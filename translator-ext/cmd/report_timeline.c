@@ -2,15 +2,32 @@
 /* stapwatch report of a timeline; report_timeline.h says what is wanted of it. */
 #include "cmd/report_timeline.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/shown.h"
+#include "cmd/ppa_syscalls.h"
 #include "cmd/ppa_why.h"
 
 static const char *part_name(unsigned int part)
 {
 	return part < PPA_NR_PARTS ? ppa_part_name(part) : NULL;
+}
+
+#if defined(__x86_64__)
+#define OUR_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OUR_MACHINE EM_AARCH64
+#else
+#define OUR_MACHINE EM_NONE
+#endif
+
+/* Each machine has numbers of its own. */
+static const char *no_name(uint32_t call)
+{
+	(void)call;
+	return NULL;
 }
 
 /* What is not shown is told of, in lines of stderr. */
@@ -58,6 +75,7 @@ int report_timeline(const char *path, const struct timeline_filter *filter,
 	}
 	free(why.s);
 	v.timeline = t;
+	v.call_name = t->machine == OUR_MACHINE ? ppa_call_name : no_name;
 	timeline_filter_marks(t, &v.filter);
 	print(&v, out, stdout);
 	spans_say(&v.filter.spans, &v.filter.span, t->name, stderr);

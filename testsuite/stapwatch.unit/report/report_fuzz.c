@@ -231,6 +231,11 @@ static void check_view(struct profile *p)
 	view_free(v);
 }
 
+static const char *call_name(uint32_t call)
+{
+	return call % 2 ? "a_call" : NULL;
+}
+
 static const char *part_name(unsigned int part)
 {
 	return part < PPA_NR_PARTS ? "part" : NULL;
@@ -241,6 +246,7 @@ static void check_timeline(const char *path)
 	struct timeline_view v = {
 		.filter = { .pid = -1, .tid = -1, .cpu = -1 },
 		.part_name = part_name,
+		.call_name = call_name,
 	};
 	struct buf why = { 0 };
 	struct timeline *t = timeline_read(path, &why);

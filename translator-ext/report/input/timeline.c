@@ -457,6 +457,7 @@ struct timeline *timeline_read(const char *path, struct buf *why)
 	*t = (struct timeline){ .name = path };
 	rd.t = t;
 	loss_record(&t->loss, &trace_head(trace)->r);
+	t->machine = trace_head(trace)->machine;
 	while ((r = trace_next(trace))) {
 		loss_record(&t->loss, r);
 		on_record(&rd, r);

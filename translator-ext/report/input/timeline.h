@@ -65,6 +65,7 @@ struct timeline_filter {
 
 struct timeline {
 	const char *name; /* what the trace is called */
+	uint32_t machine; /* ELF's e_machine */
 	uint64_t hz;
 	uint64_t tick, time; /* a moment in ticks, and in nanoseconds */
 	uint64_t begin; /* the first tick that is told of */

@@ -74,6 +74,9 @@ static void put_args(struct writing *w, const struct timeline_slice *s)
 	}
 	if (s->call != SW_SLICE_NO_CALL)
 		buf_printf(w->out, ",\"call\":%u", s->call);
+	if (timeline_call(w->v, s))
+		buf_printf(w->out, ",\"call_name\":\"%s\"",
+			   timeline_call(w->v, s));
 	if (s->waker != TIMELINE_NONE) {
 		th = &w->v->timeline->threads[s->waker];
 		buf_printf(w->out,

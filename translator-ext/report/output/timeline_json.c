@@ -53,6 +53,8 @@ static void put_slice(const struct timeline_view *v,
 	}
 	if (s->call != SW_SLICE_NO_CALL)
 		buf_printf(out, ",\"call\":%u", s->call);
+	if (timeline_call(v, s))
+		buf_printf(out, ",\"call_name\":\"%s\"", timeline_call(v, s));
 	put_waker(v, s, out);
 	buf_puts(out, "}\n");
 }

@@ -179,6 +179,8 @@ static void put_notes(struct writing *w, const struct timeline_slice *s)
 	}
 	if (s->call != SW_SLICE_NO_CALL)
 		note_number(w, "call", s->call);
+	if (timeline_call(w->v, s))
+		note_text(w, "call_name", timeline_call(w->v, s));
 	if (s->waker != TIMELINE_NONE)
 		note_number(w, "waker", w->v->timeline->threads[s->waker].tid);
 	else if (timeline_waker(s))

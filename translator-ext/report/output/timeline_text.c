@@ -71,7 +71,9 @@ static void put_slice(const struct timeline_view *v,
 	buf_puts(out, timeline_state(v, s));
 	if (s->cpu >= 0)
 		put_values(v, s, out);
-	if (s->call != SW_SLICE_NO_CALL)
+	if (timeline_call(v, s))
+		buf_printf(out, " call %s", timeline_call(v, s));
+	else if (s->call != SW_SLICE_NO_CALL)
 		buf_printf(out, " call %u", s->call);
 	if (s->waker != TIMELINE_NONE) {
 		th = &t->threads[s->waker];

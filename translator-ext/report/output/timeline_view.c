@@ -15,6 +15,12 @@ const char *timeline_state(const struct timeline_view *v,
 	return v->part_name(s->part) ?: "other";
 }
 
+const char *timeline_call(const struct timeline_view *v,
+			  const struct timeline_slice *s)
+{
+	return s->call != SW_SLICE_NO_CALL ? v->call_name(s->call) : NULL;
+}
+
 const char *timeline_waker(const struct timeline_slice *s)
 {
 	switch (s->woken_by) {

@@ -12,11 +12,17 @@ struct timeline_view {
 	struct timeline_filter filter;
 	/* what a part of a thread's life is called; NULL: it has no name */
 	const char *(*part_name)(unsigned int part);
+	/* what a system call of that number is called; the same */
+	const char *(*call_name)(uint32_t call);
 };
 
 /** timeline_state - what a slice is of, as a word; no name of others' */
 const char *timeline_state(const struct timeline_view *v,
 			   const struct timeline_slice *s);
+
+/** timeline_call - the name of the call that it was in; NULL: none, or none is known */
+const char *timeline_call(const struct timeline_view *v,
+			  const struct timeline_slice *s);
 
 /** timeline_waker - who is no thread and woke this one; NULL: nobody */
 const char *timeline_waker(const struct timeline_slice *s);
