@@ -111,13 +111,52 @@ static bool comm_wanted(struct reading *rd, uint32_t comm)
 	return rd->comms[comm] > 0;
 }
 
+static bool is_off_cpu(const struct profile *p, uint32_t event)
+{
+	return event < p->nr_events &&
+	       p->events[event].flags & SW_TRACE_EVENT_WAIT;
+}
+
+/* A wait that a range of time may cut: --wall tells how long all was within it. */
+static bool is_cut(const struct reading *rd, const struct sw_trace_sample *s)
+{
+	const struct span *span = &rd->filter->span;
+
+	return rd->fields & PROFILE_WALL && is_off_cpu(rd->p, s->event) &&
+	       !span->begin && (span->from || span->to);
+}
+
+/* A wait's sample was taken at its end. */
+static uint64_t began(const struct reading *rd, const struct sw_trace_sample *s)
+{
+	return is_cut(rd, s) ? span_since(s->period, s->r.time) : s->r.time;
+}
+
+/* What of a sample's period is wanted. */
+static uint64_t period_of(const struct reading *rd,
+			  const struct sw_trace_sample *s)
+{
+	const struct span *span = &rd->filter->span;
+	const uint64_t zero = rd->p->head->r.time;
+	uint64_t from = span_since(zero, began(rd, s));
+	uint64_t to = span_since(zero, s->r.time);
+
+	if (!is_cut(rd, s))
+		return s->period;
+	if (from < span->from)
+		from = span->from;
+	if (span->to && to > span->to)
+		to = span->to;
+	return span_since(from, to);
+}
+
 static bool is_wanted(struct reading *rd, const struct sw_trace_sample *s,
 		      uint32_t comm)
 {
 	const struct profile_filter *f = rd->filter;
 
 	return spans_want(&rd->p->spans, &f->span, rd->p->head->r.time,
-			  s->r.time, s->r.time) &&
+			  began(rd, s), s->r.time) &&
 	       (f->pid < 0 || f->pid == s->pid) &&
 	       (f->tid < 0 || f->tid == s->tid) &&
 	       (f->cpu < 0 || f->cpu == s->r.cpu) &&
@@ -154,12 +193,6 @@ static void add_values(struct cell *c, const struct sw_trace_sample *s,
 }
 
 /* ---- time on CPUs and off them */
-
-static bool is_off_cpu(const struct profile *p, uint32_t event)
-{
-	return event < p->nr_events &&
-	       p->events[event].flags & SW_TRACE_EVENT_WAIT;
-}
 
 static bool is_on_cpu(const struct profile *p, uint32_t event)
 {
@@ -280,6 +313,7 @@ static void on_sample(struct reading *rd, const struct sw_trace_sample *s)
 	const uint32_t comm = procs_comm(p->procs, s->pid, s->tid);
 	int64_t event = s->event;
 	struct cell_key key;
+	uint64_t period;
 	struct cell *c;
 	uint32_t nr;
 
@@ -312,11 +346,12 @@ static void on_sample(struct reading *rd, const struct sw_trace_sample *s)
 			      sizeof(*p->cells));
 	c = &p->cells[nr];
 	c->samples++;
-	if (s->period > INT64_MAX - p->periods) {
+	period = period_of(rd, s);
+	if (period > INT64_MAX - p->periods) {
 		p->no_period++;
 	} else {
-		p->periods += s->period;
-		c->events += s->period;
+		p->periods += period;
+		c->events += period;
 	}
 	add_values(c, s, latency, more);
 	if (rd->fields & PROFILE_EACH)
