@@ -41,7 +41,12 @@ int native_number(struct lowering *l, size_t i, const char *name,
 		    have->random == want->random)
 			return number;
 	}
-	if (n == NATIVE_PER_SCRIPT || number >= NATIVE_MAX) {
+	if (l->opt->index >= NATIVE_MAX / NATIVE_PER_SCRIPT) {
+		lower_fail(l, i, "%s: the first %d scripts alone, with those of -E, can have events that the event table lacks",
+			   name, NATIVE_MAX / NATIVE_PER_SCRIPT);
+		return -1;
+	}
+	if (n == NATIVE_PER_SCRIPT) {
 		lower_fail(l, i, "%s: a script can have at most %d events that the event table lacks",
 			   name, NATIVE_PER_SCRIPT);
 		return -1;
