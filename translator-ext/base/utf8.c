@@ -34,3 +34,23 @@ uint32_t utf8_code(const char *text, size_t len)
 		code = code << 6 | (s[i] & 0x3f);
 	return code;
 }
+
+void utf8_text(struct buf *out, const char *text)
+{
+	unsigned char pair[2];
+	size_t len;
+
+	buf_puts(out, "");
+	for (; *text; text += len) {
+		len = utf8_length(text);
+		if (len) {
+			buf_add(out, text, len);
+			continue;
+		}
+		/* not below 0x80, or it would be UTF-8 */
+		pair[0] = 0xc0 | (unsigned char)*text >> 6;
+		pair[1] = 0x80 | (*text & 0x3f);
+		buf_add(out, pair, sizeof(pair));
+		len = 1;
+	}
+}

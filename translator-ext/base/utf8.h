@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+
 /**
  * utf8_length - how many bytes the first character of a text has
  * @text: ends in a NUL; the empty one begins with a character of 1 byte
@@ -23,6 +25,13 @@ size_t utf8_length(const char *text);
  * @len: what utf8_length() said of it, and not 0
  */
 uint32_t utf8_code(const char *text, size_t len);
+
+/**
+ * utf8_text - add a text as UTF-8
+ *
+ * A byte that is none comes out as the character of its number, as in json_string().
+ */
+void utf8_text(struct buf *out, const char *text);
 
 /** utf8_is_control - one of C0, DEL or C1: a command to a terminal, no text */
 static inline bool utf8_is_control(uint32_t code)

@@ -92,6 +92,22 @@ static void utf8_tests(void)
 	TEST_EQUAL("a byte of another's", utf8_length("\x9b"), 0);
 }
 
+static void test_utf8(const char *name, const char *text, const char *should)
+{
+	struct buf out = { 0 };
+
+	utf8_text(&out, text);
+	test_text(name, &out, should);
+}
+
+static void utf8_text_tests(void)
+{
+	test_utf8("UTF-8: nothing", "", "");
+	test_utf8("UTF-8: stays", "n\n\x7fé€😀", "n\n\x7fé€😀");
+	test_utf8("UTF-8: bytes that are none", "\xc3(\x80\xff", "\u00c3(\u0080\u00ff");
+	test_utf8("UTF-8: cut off", "a\xe2\x82", "a\u00e2\u0082");
+}
+
 static void shown_tests(void)
 {
 	struct buf out = { 0 };
@@ -221,6 +237,7 @@ static void stap_tests(void)
 int main(void)
 {
 	utf8_tests();
+	utf8_text_tests();
 	shown_tests();
 	line_tests();
 	width_tests("no locale");

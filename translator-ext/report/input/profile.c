@@ -202,6 +202,12 @@ static bool is_on_cpu(const struct profile *p, uint32_t event)
 			!strcmp(name, "task_clock"));
 }
 
+bool profile_is_time(const struct profile *p, uint32_t event)
+{
+	return is_off_cpu(p, event) || is_on_cpu(p, event) ||
+	       (event < p->nr_events && p->events[event].is_wall);
+}
+
 /* The event that it counts for; -1: none. */
 static int64_t wall_event(struct reading *rd, const struct sw_trace_sample *s)
 {
@@ -225,6 +231,7 @@ static void name_wall(struct reading *rd)
 	if (rd->wall >= 0)
 		*event_of(rd, rd->wall) = (struct profile_event) {
 			.name = keep_text(p, "wall clock"),
+			.is_wall = true,
 		};
 }
 

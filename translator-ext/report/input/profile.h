@@ -87,6 +87,7 @@ struct profile_event {
 	const char *name;	/* NULL: no record named it */
 	uint32_t flags;
 	uint64_t every;
+	bool is_wall;		/* not one of the trace's, but both of PROFILE_WALL */
 };
 
 struct profile_stack {
@@ -151,6 +152,9 @@ const struct profile_stack *profile_stack(const struct profile *p,
 
 /** profile_event_name - what an event is called */
 const char *profile_event_name(struct profile *p, uint32_t event);
+
+/** profile_is_time - are an event's periods nanoseconds? */
+bool profile_is_time(const struct profile *p, uint32_t event);
 
 /** profile_value_name - of what samples carry; NULL: no record has it */
 const char *profile_value_name(const struct profile *p, uint32_t value);

@@ -283,28 +283,30 @@ static void pass_on(struct writing *w, bool last)
 	buf_drain(w->out, w->to);
 }
 
-static void put_type(struct writing *w, const char *type)
+static void put_type(struct writing *w, const char *type, const char *unit)
 {
 	protobuf_number(&w->part, 1, string(w, type));
-	protobuf_number(&w->part, 2, string(w, "count"));
+	protobuf_number(&w->part, 2, string(w, unit));
 	protobuf_part(&w->all, PROFILE_SAMPLE_TYPE, &w->part);
 }
 
 static void put_all(struct writing *w)
 {
 	struct view *v = w->view;
-	const char *last = "samples", *s;
+	const char *last = "samples";
 	uint32_t i;
 
 	/* the first string has to be the empty one */
 	string(w, "");
-	put_type(w, "samples");
+	put_type(w, "samples", "count");
 	for (i = 0; i < v->nr_totals; i++) {
 		if (!v->totals[i].samples)
 			continue;
 		if (v->totals[i].events && !strcmp(last, "samples"))
 			last = profile_event_name(v->profile, i);
-		put_type(w, profile_event_name(v->profile, i));
+		put_type(w, profile_event_name(v->profile, i),
+			 profile_is_time(v->profile, i) ? "nanoseconds" :
+							  "count");
 	}
 	for (i = 0; i < v->nr; i++) {
 		put_sample(w, v->cells[i]);
@@ -312,10 +314,9 @@ static void put_all(struct writing *w)
 	}
 	protobuf_number(&w->all, PROFILE_TIME, v->profile->head->realtime);
 	protobuf_number(&w->all, PROFILE_DEFAULT_TYPE, string(w, last));
-	for (i = 0; i < w->strings.nr; i++) {
-		s = intern_text(&w->strings, i);
-		protobuf_bytes(&w->all, PROFILE_STRING, s, strlen(s));
-	}
+	for (i = 0; i < w->strings.nr; i++)
+		protobuf_text(&w->all, PROFILE_STRING,
+			      intern_text(&w->strings, i));
 }
 
 void pprof_print(struct view *v, const struct columns *columns, struct buf *out,

@@ -2,6 +2,10 @@
 /* Protocol buffers, field by field; protobuf.h says what is wanted of them. */
 #include "report/output/protobuf.h"
 
+#include <stdlib.h>
+
+#include "base/utf8.h"
+
 void protobuf_varint(struct buf *out, uint64_t value)
 {
 	char byte;
@@ -26,6 +30,15 @@ void protobuf_bytes(struct buf *out, unsigned int field, const void *bytes,
 	protobuf_varint(out, field << 3 | 2);
 	protobuf_varint(out, len);
 	buf_add(out, bytes, len);
+}
+
+void protobuf_text(struct buf *out, unsigned int field, const char *text)
+{
+	struct buf utf8 = { 0 };
+
+	utf8_text(&utf8, text);
+	protobuf_bytes(out, field, utf8.s, utf8.len);
+	free(utf8.s);
 }
 
 void protobuf_part(struct buf *out, unsigned int field, struct buf *part)

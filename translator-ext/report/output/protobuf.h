@@ -16,6 +16,9 @@ void protobuf_number(struct buf *out, unsigned int field, uint64_t value);
 void protobuf_bytes(struct buf *out, unsigned int field, const void *bytes,
 		    size_t len);
 
+/** protobuf_text - a string, which has to be UTF-8: as utf8_text() makes it */
+void protobuf_text(struct buf *out, unsigned int field, const char *text);
+
 /** protobuf_part - a message, or numbers in a row; @part is empty again */
 void protobuf_part(struct buf *out, unsigned int field, struct buf *part);
 

@@ -70,11 +70,6 @@ struct writing {
 	bool begun;
 };
 
-static void text(struct buf *out, unsigned int field, const char *s)
-{
-	protobuf_bytes(out, field, s, strlen(s));
-}
-
 static void end_packet(struct writing *w)
 {
 	protobuf_number(&w->packet, PACKET_SEQUENCE, 1);
@@ -96,7 +91,7 @@ static void put_track(struct writing *w, uint64_t uuid, uint64_t parent,
 	if (parent)
 		protobuf_number(&w->event, TRACK_PARENT, parent);
 	if (name)
-		text(&w->event, TRACK_NAME, name);
+		protobuf_text(&w->event, TRACK_NAME, name);
 	protobuf_part(&w->packet, PACKET_TRACK, &w->event);
 	end_packet(w);
 }
@@ -125,7 +120,7 @@ static uint64_t track_of_process(struct writing *w,
 	if (intern(&w->processes, &th->pid, sizeof(th->pid)) == nr) {
 		protobuf_number(&w->note, PROCESS_PID, th->pid);
 		if (th->tid == th->pid)
-			text(&w->note, PROCESS_NAME, th->name);
+			protobuf_text(&w->note, PROCESS_NAME, th->name);
 		protobuf_part(&w->event, TRACK_PROCESS, &w->note);
 		put_track(w, TRACK_OF_PROCESS(th->pid), 0, NULL);
 	}
@@ -142,7 +137,7 @@ static uint64_t track_of_thread(struct writing *w, uint32_t nr)
 		process = track_of_process(w, th);
 		protobuf_number(&w->note, THREAD_PID, th->pid);
 		protobuf_number(&w->note, THREAD_TID, th->tid);
-		text(&w->note, THREAD_NAME, th->name);
+		protobuf_text(&w->note, THREAD_NAME, th->name);
 		protobuf_part(&w->event, TRACK_THREAD, &w->note);
 		put_track(w, TRACK_OF_THREAD(nr), process, NULL);
 	}
@@ -153,15 +148,15 @@ static uint64_t track_of_thread(struct writing *w, uint32_t nr)
 
 static void note_number(struct writing *w, const char *name, uint64_t value)
 {
-	text(&w->note, NOTE_NAME, name);
+	protobuf_text(&w->note, NOTE_NAME, name);
 	protobuf_number(&w->note, NOTE_NUMBER, value);
 	protobuf_part(&w->event, EVENT_NOTE, &w->note);
 }
 
 static void note_text(struct writing *w, const char *name, const char *value)
 {
-	text(&w->note, NOTE_NAME, name);
-	text(&w->note, NOTE_TEXT, value);
+	protobuf_text(&w->note, NOTE_NAME, name);
+	protobuf_text(&w->note, NOTE_TEXT, value);
 	protobuf_part(&w->event, EVENT_NOTE, &w->note);
 }
 
@@ -194,7 +189,7 @@ static void put_event_at(struct writing *w, uint64_t ns, uint64_t track,
 	protobuf_number(&w->event, EVENT_TYPE, type);
 	protobuf_number(&w->event, EVENT_TRACK, track);
 	if (name)
-		text(&w->event, EVENT_NAME, name);
+		protobuf_text(&w->event, EVENT_NAME, name);
 	protobuf_number(&w->packet, PACKET_TIME, ns);
 	protobuf_part(&w->packet, PACKET_EVENT, &w->event);
 	end_packet(w);
