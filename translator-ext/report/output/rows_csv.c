@@ -11,7 +11,8 @@
 
 /*
  * In quotes.  Names are others' to choose: control characters come out as \xNN, and what
- * a spreadsheet would take for a formula has an apostrophe before it.
+ * a spreadsheet would take for a formula has an apostrophe before it.  A hyphen alone is
+ * how a column says that there is nothing.
  */
 static void put_text(struct buf *out, const char *text)
 {
@@ -20,7 +21,7 @@ static void put_text(struct buf *out, const char *text)
 
 	shown_text(&plain, text);
 	buf_puts(out, "\"");
-	if (*text && strchr("=+-@", *text))
+	if (*text && strchr("=+-@", *text) && strcmp(text, "-"))
 		buf_puts(out, "'");
 	for (s = plain.s ?: ""; *s; s++) {
 		if (*s == '"')
