@@ -336,6 +336,8 @@ int report_options(int argc, char **argv, struct settings *s)
 		return -1;
 	if (s->inclusive && check_inclusive(s))
 		return -1;
+	if (s->from.inlined && s->output == OUTPUT_ANNOTATE)
+		return report_wrong("--inline is not for --annotate, which has the code of a function as it lies there");
 	s->fields = s->columns.fields | defaults[s->output].fields;
 	if (s->inclusive)
 		s->fields |= PROFILE_STACK;

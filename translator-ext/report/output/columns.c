@@ -54,13 +54,13 @@ static uint32_t image(struct view *v, const struct cell_key *key)
 
 static uint32_t symbol(struct view *v, const struct cell_key *key)
 {
-	return place_get(v->places, view_place(v, key))->symbol;
+	return place_get(v->places, view_frame(v, key))->symbol;
 }
 
 /* The name of a place without a line is what is known of it. */
 static uint32_t line(struct view *v, const struct cell_key *key)
 {
-	const struct place *p = place_line(v->places, view_place(v, key));
+	const struct place *p = place_line(v->places, view_frame(v, key));
 	struct buf text = { 0 };
 
 	if (!p->file)

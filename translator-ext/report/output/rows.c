@@ -48,19 +48,14 @@ static void add_total(struct rows *rows, struct view *v,
 {
 	const struct cell *c = &v->profile->cells[cell];
 	struct cell_key key = *profile_key(v->profile, cell);
-	const struct place *p;
-	struct place_frames f;
+	/* which may add places, and so move them */
+	const uint32_t nr = place_frames(v->places, place).nr;
+	const struct place *p = place_get(v->places, place);
 	struct row *row;
-	uint32_t i;
 
-	for (i = 0;; i++) {
-		/* a row's text may look for other frames */
-		f = place_frames(v->places, place);
-		if (i >= f.nr)
-			break;
-		p = place_get(v->places, f.places[i]);
-		key.image = p->image;
-		key.offset = p->offset;
+	key.image = p->image;
+	key.offset = p->offset;
+	for (key.frame = 0; key.frame < nr; key.frame++) {
 		row = row_of(rows, v, columns, &key);
 		if (row->seen == cell + 1)
 			continue;

@@ -24,18 +24,30 @@ static bool image_matches(const char *pattern, const char *name)
 	return matches(pattern, name) || (slash && matches(pattern, slash + 1));
 }
 
+/* One of the functions there, if what is inlined is wanted. */
+static bool symbol_wanted(struct view *v, const struct cell_key *key)
+{
+	const struct place_frames f = place_frames(v->places,
+						   view_place(v, key));
+	const struct place *p;
+	uint32_t i;
+
+	for (i = 0; i < f.nr; i++) {
+		p = place_get(v->places, f.places[i]);
+		if (matches(v->filter.symbol,
+			    intern_text(&v->profile->texts, p->symbol)))
+			return true;
+	}
+	return false;
+}
+
 bool view_wants(struct view *v, const struct cell_key *key)
 {
 	const struct view_filter *f = &v->filter;
-	const struct place *place;
 
 	if (!image_matches(f->image, v->profile->images.all[key->image].name))
 		return false;
-	if (!f->symbol)
-		return true;
-	place = place_get(v->places, view_place(v, key));
-	return matches(f->symbol, intern_text(&v->profile->texts,
-					      place->symbol));
+	return !f->symbol || symbol_wanted(v, key);
 }
 
 static uint32_t mark(struct view *v, const char *name)
@@ -124,6 +136,11 @@ void view_free(struct view *v)
 uint32_t view_place(struct view *v, const struct cell_key *key)
 {
 	return place_number(v->places, key->image, key->offset);
+}
+
+uint32_t view_frame(struct view *v, const struct cell_key *key)
+{
+	return place_frames(v->places, view_place(v, key)).places[key->frame];
 }
 
 struct stack_key {

@@ -80,6 +80,9 @@ bool view_wants(struct view *v, const struct cell_key *key);
 /** view_place - where a cell's samples were, a place's number */
 uint32_t view_place(struct view *v, const struct cell_key *key);
 
+/** view_frame - the same as the function that is inlined there, if that is wanted */
+uint32_t view_frame(struct view *v, const struct cell_key *key);
+
 /**
  * view_callers - the callers of a cell's place
  *
