@@ -35,6 +35,15 @@ uint32_t utf8_code(const char *text, size_t len)
 	return code;
 }
 
+size_t utf8_characters(const char *text)
+{
+	size_t nr;
+
+	for (nr = 0; *text; nr++)
+		text += utf8_length(text) ?: 1;
+	return nr;
+}
+
 void utf8_text(struct buf *out, const char *text)
 {
 	unsigned char pair[2];

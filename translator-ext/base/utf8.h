@@ -26,6 +26,9 @@ size_t utf8_length(const char *text);
  */
 uint32_t utf8_code(const char *text, size_t len);
 
+/** utf8_characters - how many characters a text has; a byte that is no UTF-8 is one */
+size_t utf8_characters(const char *text);
+
 /**
  * utf8_text - add a text as UTF-8
  *

@@ -102,6 +102,8 @@ static void test_utf8(const char *name, const char *text, const char *should)
 
 static void utf8_text_tests(void)
 {
+	TEST_EQUAL("UTF-8: characters", utf8_characters("n€😀\xff\xc3("), 6);
+	TEST_EQUAL("UTF-8: no characters", utf8_characters(""), 0);
 	test_utf8("UTF-8: nothing", "", "");
 	test_utf8("UTF-8: stays", "n\n\x7fé€😀", "n\n\x7fé€😀");
 	test_utf8("UTF-8: bytes that are none", "\xc3(\x80\xff", "\u00c3(\u0080\u00ff");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "base/xml.h"
 #include "flame_js.h"
 
@@ -96,7 +97,7 @@ static void put_frame(struct drawing *d, uint32_t node, double x,
 	const double width = weight * d->scale;
 	const unsigned int y = d->top + depth * FRAME;
 	const size_t letters = width > 6 ? (width - 6) / LETTER : 0;
-	const size_t length = strlen(name);
+	const size_t length = utf8_characters(name);
 	struct buf *out = d->out;
 
 	buf_printf(out, "<g class=\"f\" data-depth=\"%u\" data-name=\"", depth);
