@@ -50,6 +50,7 @@ void branches_add(struct branches *b, struct procs *procs,
 	total = &b->totals[key.event];
 	total->samples += !!sample->nr_branches;
 	total->without += !sample->nr_branches;
+	total->branches += sample->nr_branches;
 	for (i = 0; i < sample->nr_branches; i++) {
 		memcpy(&branch, (const char *)list + i * sizeof(branch),
 		       sizeof(branch));

@@ -44,6 +44,7 @@ struct branch_counts {
 struct branch_total {
 	uint64_t samples;	/* that have branches */
 	uint64_t without;
+	uint64_t branches;
 };
 
 /* { 0 } is empty. */

@@ -162,6 +162,8 @@ static void print_rows(const struct branch_rows *rows,
 		       struct buf *out)
 {
 	struct view *v = rows->view;
+	const struct branch_total *all =
+		&v->profile->branches.totals[list->event];
 	struct branch_counts sum = { 0 };
 	struct grid g = { 0 };
 	size_t i, small = 0;
@@ -170,8 +172,11 @@ static void print_rows(const struct branch_rows *rows,
 	for (i = 0; i < nr; i++)
 		add_counts(&sum, &list[i].counts);
 	table_event(v, list->event, out);
-	buf_printf(out, ": %" PRIu64 " branches of %" PRIu64 " samples\n",
-		   sum.taken, v->profile->branches.totals[list->event].samples);
+	buf_printf(out, ": %" PRIu64, sum.taken);
+	/* which samples those are of that were chosen nobody knows */
+	if (sum.taken != all->branches)
+		buf_printf(out, " of %" PRIu64, all->branches);
+	buf_printf(out, " branches of %" PRIu64 " samples\n", all->samples);
 	put_titles(&g, rows, sum.timed);
 	for (i = 0; i < nr; i++) {
 		share = 100.0 * list[i].counts.taken / sum.taken;

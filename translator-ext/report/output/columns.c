@@ -100,12 +100,16 @@ static uint32_t block(struct view *v, const struct cell_key *key)
 static void put_frames(struct view *v, uint32_t place, struct buf *out)
 {
 	const struct place_frames f = place_frames(v->places, place);
+	const struct place *p;
 	uint32_t i;
 
-	for (i = f.nr; i--; )
-		buf_printf(out, "%s%s", out->len ? ";" : "",
-			   intern_text(&v->profile->texts,
-				place_get(v->places, f.places[i])->symbol));
+	for (i = f.nr; i--; ) {
+		p = place_get(v->places, f.places[i]);
+		if (out->len)
+			buf_puts(out, ";");
+		view_frame_name(out, intern_text(&v->profile->texts,
+						 p->symbol));
+	}
 }
 
 static uint32_t stack(struct view *v, const struct cell_key *key)

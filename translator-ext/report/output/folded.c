@@ -6,17 +6,15 @@
 #include <stdlib.h>
 
 #include "base/shown.h"
+#include "report/output/view.h"
 
-/* A semicolon has a meaning here. */
 static void put_name(struct buf *out, const char *name)
 {
-	const size_t start = out->len;
-	size_t i;
+	struct buf frame = { 0 };
 
-	shown_text(out, name);
-	for (i = start; i < out->len; i++)
-		if (out->s[i] == ';')
-			out->s[i] = ':';
+	view_frame_name(&frame, name);
+	shown_text(out, frame.s ?: "");
+	free(frame.s);
 }
 
 void folded_print(const struct calltree *t, const struct intern *texts,

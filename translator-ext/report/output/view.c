@@ -143,6 +143,12 @@ uint32_t view_frame(struct view *v, const struct cell_key *key)
 	return place_frames(v->places, view_place(v, key)).places[key->frame];
 }
 
+void view_frame_name(struct buf *out, const char *name)
+{
+	for (; *name; name++)
+		buf_add(out, *name == ';' ? ":" : name, 1);
+}
+
 struct stack_key {
 	uint32_t space;
 	uint32_t kstack;

@@ -83,6 +83,9 @@ uint32_t view_place(struct view *v, const struct cell_key *key);
 /** view_frame - the same as the function that is inlined there, if that is wanted */
 uint32_t view_frame(struct view *v, const struct cell_key *key);
 
+/** view_frame_name - add a frame's name, in a line where ; parts frames: : for ; */
+void view_frame_name(struct buf *out, const char *name);
+
 /**
  * view_callers - the callers of a cell's place
  *
