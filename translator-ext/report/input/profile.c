@@ -41,16 +41,21 @@ const char *profile_event_name(struct profile *p, uint32_t event)
 	return intern_text(&p->texts, intern_string(&p->texts, number));
 }
 
-const char *profile_value_name(const struct profile *p, uint32_t value)
-{
-	if (!value)
-		return "latency";
-	return value <= p->nr_counts ? p->counts[value - 1] : NULL;
-}
-
 static const char *keep_text(struct profile *p, const char *s)
 {
 	return intern_text(&p->texts, intern_string(&p->texts, s));
+}
+
+const char *profile_value_name(struct profile *p, uint32_t value)
+{
+	char number[32];
+
+	if (!value)
+		return "latency";
+	if (value <= p->nr_counts && p->counts[value - 1])
+		return p->counts[value - 1];
+	snprintf(number, sizeof(number), "count %u", value);
+	return keep_text(p, number);
 }
 
 static void on_event(struct reading *rd, const struct sw_trace_event *r)
@@ -67,6 +72,38 @@ static void on_count(struct profile *p, const struct sw_trace_count *r)
 	p->counts = array_room(p->counts, &p->nr_counts, r->count + 1,
 			       sizeof(*p->counts));
 	p->counts[r->count] = keep_text(p, r->name);
+}
+
+/* A script may call two counts alike, or one as a value without a name is called. */
+static bool is_taken(struct profile *p, uint32_t value, const char *name)
+{
+	uint32_t i;
+
+	/* a sample has no more */
+	for (i = 0; i <= UINT8_MAX; i++)
+		if (i != value && (i < value || i > p->nr_counts ||
+				   !p->counts[i - 1]) &&
+		    !strcmp(profile_value_name(p, i), name))
+			return true;
+	return false;
+}
+
+/* The later of two has its number behind its name. */
+static void tell_counts_apart(struct profile *p)
+{
+	struct buf name = { 0 };
+	uint32_t i;
+
+	for (i = 1; i <= p->nr_counts; i++) {
+		if (!p->counts[i - 1])
+			continue;
+		name.len = 0;
+		buf_puts(&name, p->counts[i - 1]);
+		while (is_taken(p, i, name.s))
+			buf_printf(&name, " %u", i);
+		p->counts[i - 1] = keep_text(p, name.s);
+	}
+	free(name.s);
 }
 
 static void on_stack(struct profile *p, const struct sw_trace_stack *r)
@@ -453,6 +490,7 @@ struct profile *profile_read(const char *path, unsigned int fields,
 	if (fields & PROFILE_WALL)
 		name_wall(&rd);
 	count_lost_stacks(p);
+	tell_counts_apart(p);
 	p->skipped = *trace_skipped(trace);
 	order_free(o);
 	trace_close(trace);

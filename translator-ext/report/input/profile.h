@@ -156,7 +156,7 @@ const char *profile_event_name(struct profile *p, uint32_t event);
 /** profile_is_time - are an event's periods nanoseconds? */
 bool profile_is_time(const struct profile *p, uint32_t event);
 
-/** profile_value_name - of what samples carry; NULL: no record has it */
-const char *profile_value_name(const struct profile *p, uint32_t value);
+/** profile_value_name - what samples carry is called; no two values have one name */
+const char *profile_value_name(struct profile *p, uint32_t value);
 
 #endif

@@ -51,7 +51,7 @@ static void put_titles(struct view *v, const struct columns *columns,
 	if (rows->inclusive)
 		buf_puts(out, ",total_share,total_samples,total_events");
 	for (i = 0; i < vals->nr; i++) {
-		name = profile_value_name(v->profile, i) ?: "count";
+		name = profile_value_name(v->profile, i);
 		for (k = 0; vals->has[i] && k < 5; k++) {
 			title.len = 0;
 			buf_printf(&title, "%s %s", name, parts[k]);

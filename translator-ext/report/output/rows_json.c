@@ -3,7 +3,6 @@
 #include "report/output/rows_json.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "base/json.h"
 #include "report/output/mark_json.h"
@@ -26,16 +25,12 @@ static void put_column(const struct column *c, const char *text,
 		json_string(out, text);
 }
 
-/* What has no name is told by its number. */
-static void put_value_name(const struct profile *p, uint32_t i,
+static void put_value_name(struct profile *p, uint32_t i,
 			   const char **comma, struct buf *out)
 {
-	char number[32];
-
 	buf_puts(out, *comma);
 	*comma = ",";
-	snprintf(number, sizeof(number), "count %u", i);
-	json_string(out, profile_value_name(p, i) ?: number);
+	json_string(out, profile_value_name(p, i));
 	buf_puts(out, ":");
 }
 
@@ -100,7 +95,7 @@ struct listing {
 static void put_sample(void *arg, const struct profile_sample *s)
 {
 	const struct listing *l = arg;
-	const struct profile *p = l->v->profile;
+	struct profile *p = l->v->profile;
 	const struct cell_key *key = profile_key(p, s->cell);
 	const struct column *c;
 	const char *comma = "";

@@ -136,7 +136,7 @@ static void put_title(struct printing *pr, const char *name)
 
 static void put_titles(struct printing *pr)
 {
-	const struct profile *p = pr->v->profile;
+	struct profile *p = pr->v->profile;
 	uint32_t i;
 	size_t k;
 
@@ -146,7 +146,7 @@ static void put_titles(struct printing *pr)
 	put_title(pr, "EVENTS");
 	for (i = 0; i < pr->nr_values; i++)
 		if (pr->has[i])
-			put_title(pr, profile_value_name(p, i) ?: "count");
+			put_title(pr, profile_value_name(p, i));
 	for (k = 0; k < pr->columns->nr; k++) {
 		shown_pad(pr->out, pr->columns->list[k]->title,
 			  k + 1 < pr->columns->nr ? -pr->widths[k] : 0);

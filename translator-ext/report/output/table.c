@@ -39,7 +39,7 @@ void table_title(struct view *v, uint32_t event, struct buf *out)
 		   t->samples, t->events);
 }
 
-static void put_value_titles(struct grid *g, const struct profile *p,
+static void put_value_titles(struct grid *g, struct profile *p,
 			     const struct rows_values *vals)
 {
 	static const char *const parts[] = { "MIN", "AVG", "MAX", "SD" };
@@ -50,7 +50,7 @@ static void put_value_titles(struct grid *g, const struct profile *p,
 	for (i = 0; i < vals->nr; i++) {
 		if (!vals->has[i])
 			continue;
-		name = profile_value_name(p, i) ?: "count";
+		name = profile_value_name(p, i);
 		for (k = 0; k < 4; k++)
 			grid_title(g, name, parts[k]);
 	}
