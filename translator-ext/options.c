@@ -127,6 +127,7 @@ struct parse {
 	size_t nr_extra;
 	struct arg_ref script;	/* of -e */
 	unsigned int nr_script;
+	unsigned int nr_pmu;
 	bool dump;
 	bool no_script;
 };
@@ -174,6 +175,7 @@ static void take_own(struct parse *p, struct options *opts, int opt,
 		opts->explain = true;
 	} else {
 		opts->pmu = optarg;
+		p->nr_pmu++;
 		if (optarg == p->argv[at.arg])
 			p->ours[at.arg - 1] = true;
 	}
@@ -328,6 +330,10 @@ static int check_own(const struct parse *p, const struct options *opts)
 {
 	if (opts->lower && opts->explain) {
 		shown_line(stderr, "stapwatch: --lower and --explain: both print in place of running; give one of them");
+		return -1;
+	}
+	if (p->nr_pmu > 1) {
+		shown_line(stderr, "stapwatch: --pmu: it stands there twice; events are resolved for one processor");
 		return -1;
 	}
 	if (opts->pmu && !*opts->pmu) {

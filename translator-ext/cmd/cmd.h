@@ -21,6 +21,23 @@ bool cmd_wants_help(int argc, char **argv);
  */
 const char *cmd_refused(int c, char **argv, char letter[3]);
 
+/* The options with a value that stood there; { 0 } before the first. */
+struct cmd_seen {
+	bool option[512];	/* by what getopt_long() returns */
+};
+
+/**
+ * cmd_twice - has this option stood there before, with another value?
+ * @c: what getopt_long() has just returned
+ *
+ * One value of two would be dropped, so who asks refuses the option, but for those
+ * whose values add up.
+ *
+ * Return: the option as the user wrote it now; NULL if it is the first one, or has
+ * no value
+ */
+const char *cmd_twice(struct cmd_seen *seen, int c, char **argv);
+
 /** cmd_help - what a subcommand's --help prints; false if there is none of that name */
 bool cmd_help(const char *name);
 

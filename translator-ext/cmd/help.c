@@ -196,6 +196,19 @@ const char *cmd_refused(int c, char **argv, char letter[3])
 	return letter;
 }
 
+const char *cmd_twice(struct cmd_seen *seen, int c, char **argv)
+{
+	const char *arg = argv[optind - 1];
+
+	if (!optarg)
+		return NULL;
+	if (!seen->option[c]) {
+		seen->option[c] = true;
+		return NULL;
+	}
+	return arg == optarg ? argv[optind - 2] : arg;
+}
+
 bool cmd_help(const char *name)
 {
 	const struct line *line;

@@ -74,6 +74,8 @@ static int read_options(struct latency_request *req, int argc, char **argv)
 		{ "json", no_argument, NULL, 'j' },
 		{ NULL, 0, NULL, 0 },
 	};
+	struct cmd_seen seen = { 0 };
+	const char *twice;
 	char letter[3];
 	int c, end, rc = 0;
 
@@ -86,6 +88,11 @@ static int read_options(struct latency_request *req, int argc, char **argv)
 	optind = 1;
 	while (!rc && (c = getopt_long(end, argv, ":e:p:I:n:v", options,
 				       NULL)) >= 0) {
+		twice = cmd_twice(&seen, c, argv);
+		if (c != 'e' && twice) {
+			rc = say("the option stands there twice", twice);
+			continue;
+		}
 		switch (c) {
 		case 'e':
 			rc = latency_events_parse(req, optarg);

@@ -395,15 +395,13 @@ enum {
 	OPTION_PMU,
 };
 
-static void say_option(int c, char **argv)
+static void say_option(const char *option, const char *wrong)
 {
-	char letter[3];
-	const char *option = cmd_refused(c, argv, letter);
 	struct buf said = { 0 };
 
 	event_quote(&said, option, strlen(option));
 	shown_line(stderr, "stapwatch list: option %s %s; there are --json and --pmu NAME",
-		   said.s, c == ':' ? "wants a value" : "is not known");
+		   said.s, wrong);
 	free(said.s);
 }
 
@@ -414,12 +412,20 @@ static int read_options(struct list *l, int argc, char **argv)
 		{ "pmu", required_argument, NULL, OPTION_PMU },
 		{ NULL, 0, NULL, 0 },
 	};
+	struct cmd_seen seen = { 0 };
 	struct buf said = { 0 };
+	const char *twice;
+	char letter[3];
 	int c;
 
 	optind = 0;	/* the command line's own options were read before */
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, ":", options, NULL)) >= 0) {
+		twice = cmd_twice(&seen, c, argv);
+		if (twice) {
+			say_option(twice, "stands there twice");
+			return -1;
+		}
 		switch (c) {
 		case OPTION_JSON:
 			l->json = true;
@@ -428,7 +434,8 @@ static int read_options(struct list *l, int argc, char **argv)
 			l->pmu = optarg;
 			break;
 		default:
-			say_option(c, argv);
+			say_option(cmd_refused(c, argv, letter), c == ':' ?
+				   "wants a value" : "is not known");
 			return -1;
 		}
 	}

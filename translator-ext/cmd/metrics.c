@@ -44,12 +44,20 @@ int cmd_metrics(int argc, char **argv)
 	};
 	enum metrics_format format = METRICS_OPENMETRICS;
 	const char *listen = NULL;
+	struct cmd_seen seen = { 0 };
+	const char *twice;
 	char letter[3];
 	int c;
 
 	optind = 0;	/* the command line's own options were read before */
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, ":", options, NULL)) >= 0) {
+		twice = cmd_twice(&seen, c, argv);
+		if (twice) {
+			shown_line(stderr, "stapwatch metrics: option %s stands there twice; one ADDR:PORT is enough",
+				   twice);
+			return 1;
+		}
 		if (c == 'l') {
 			listen = optarg;
 		} else if (c == 'p') {

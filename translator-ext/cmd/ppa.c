@@ -374,6 +374,8 @@ static int read_options(struct ppa *p, int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	bool all = false;
+	struct cmd_seen seen = { 0 };
+	const char *twice;
 	char letter[3];
 	int c, rc = 0;
 
@@ -381,7 +383,10 @@ static int read_options(struct ppa *p, int argc, char **argv)
 	opterr = 0;
 	while (!rc && (c = getopt_long(argc, argv, ":p:ai:n:", options,
 				       NULL)) >= 0) {
-		if (c == 'p')
+		twice = cmd_twice(&seen, c, argv);
+		if (twice)
+			rc = say("the option stands there twice", twice);
+		else if (c == 'p')
 			rc = take_pid(p, optarg);
 		else if (c == 'a')
 			all = true;

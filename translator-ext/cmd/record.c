@@ -119,6 +119,8 @@ static int read_options(struct record *r, int argc, char **argv)
 		{ "wall", no_argument, NULL, 'W' },
 		{ NULL, 0, NULL, 0 },
 	};
+	struct cmd_seen seen = { 0 };
+	const char *twice;
 	char letter[3];
 	int c, rc = 0;
 
@@ -127,6 +129,11 @@ static int read_options(struct record *r, int argc, char **argv)
 	/* what comes behind the command's name is the command's */
 	while (!rc && (c = getopt_long(argc, argv, "+:e:gaC:p:t:G:o:v",
 				       names, NULL)) >= 0) {
+		twice = cmd_twice(&seen, c, argv);
+		if (c != 'e' && c != 'M' && twice) {
+			rc = say("the option stands there twice", twice);
+			continue;
+		}
 		switch (c) {
 		case 'e':
 			rc = take_event(r, optarg);

@@ -293,7 +293,8 @@ static int check_timeline(const struct settings *s)
 
 int report_options(int argc, char **argv, struct settings *s)
 {
-	const char *by;
+	struct cmd_seen seen = { 0 };
+	const char *by, *twice;
 	char letter[3];
 	int opt;
 
@@ -309,6 +310,10 @@ int report_options(int argc, char **argv, struct settings *s)
 		if (opt == '?')
 			return report_wrong("option %s is not known",
 					    cmd_refused(opt, argv, letter));
+		twice = cmd_twice(&seen, opt, argv);
+		if (twice)
+			return report_wrong("option %s stands there twice",
+					    twice);
 		if (take_option(s, opt))
 			return -1;
 	}

@@ -15,6 +15,8 @@
 
 #define USAGE "there are -e EVENTS, --every TIME, -a, -C CPUS, -p PID, -t TID, -G CGROUP, -I MS, --per-thread, --estimate, --json, -v and a COMMAND"
 
+#define USUAL_EVENTS "task_clock,context_switches,cpu_migrations,page_faults"
+
 static int say(const char *what, const char *value)
 {
 	shown_line(stderr, "stapwatch stat: %s: \"%s\"; " USAGE, what, value);
@@ -41,7 +43,7 @@ static int take_whom(struct stat_request *req, enum stat_whom whom)
 }
 
 static int read_options(struct stat_request *req, int argc, char **argv,
-			const char **events)
+			struct buf *events)
 {
 	static const struct option options[] = {
 		{ "every", required_argument, NULL, 'E' },
@@ -50,6 +52,8 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 		{ "json", no_argument, NULL, 'j' },
 		{ NULL, 0, NULL, 0 },
 	};
+	struct cmd_seen seen = { 0 };
+	const char *twice;
 	char letter[3];
 	int c, rc = 0;
 
@@ -58,9 +62,15 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 	/* what comes behind the command's name is the command's */
 	while (!rc && (c = getopt_long(argc, argv, "+:e:aC:p:t:G:I:v", options,
 				       NULL)) >= 0) {
+		twice = cmd_twice(&seen, c, argv);
+		if (c != 'e' && twice) {
+			rc = say("the option stands there twice", twice);
+			continue;
+		}
 		switch (c) {
 		case 'e':
-			*events = optarg;
+			buf_printf(events, "%s%s", events->s ? "," : "",
+				   optarg);
 			break;
 		case 'E':
 			req->every.text = optarg;
@@ -191,14 +201,13 @@ static int on_block(const struct stat_request *req,
 
 int cmd_stat(int argc, char **argv)
 {
-	const char *events = "task_clock,context_switches,cpu_migrations,page_faults";
 	struct stat_request req = { .whom = STAT_COMMAND };
-	struct buf script = { 0 };
+	struct buf events = { 0 }, script = { 0 };
 	int status = 1;
 
 	if (!read_options(&req, argc, argv, &events) &&
-	    !stat_events_parse(&req, events) && !stat_every_parse(&req) &&
-	    !check(&req)) {
+	    !stat_events_parse(&req, events.s ?: USUAL_EVENTS) &&
+	    !stat_every_parse(&req) && !check(&req)) {
 		stat_script(&req, &script);
 		if (req.verbose)
 			shown_out(stderr, script.s, script.len);
@@ -206,6 +215,7 @@ int cmd_stat(int argc, char **argv)
 	}
 	stat_events_free(&req);
 	free(req.command);
+	free(events.s);
 	free(script.s);
 	free(before.counts);
 	free(before.sets);

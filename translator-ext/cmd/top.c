@@ -264,6 +264,8 @@ static int read_options(struct top *t, int argc, char **argv)
 		{ "sort", required_argument, NULL, 's' },
 		{ NULL, 0, NULL, 0 },
 	};
+	struct cmd_seen seen = { 0 };
+	const char *twice;
 	char letter[3];
 	int c, rc = 0;
 
@@ -271,7 +273,10 @@ static int read_options(struct top *t, int argc, char **argv)
 	opterr = 0;
 	while (!rc && (c = getopt_long(argc, argv, ":n:d:", options,
 				       NULL)) >= 0) {
-		if (c == 'n')
+		twice = cmd_twice(&seen, c, argv);
+		if (twice)
+			rc = say("the option stands there twice", twice);
+		else if (c == 'n')
 			rc = take_count(t, optarg);
 		else if (c == 'd')
 			rc = take_delay(t, optarg);
