@@ -136,7 +136,7 @@ _stapwatch_starts()
 {
 	local options
 	case ${COMP_WORDS[1]} in
-	stat) options='-e --every -a -C -p -t -G -I --per-thread --estimate --json -v' ;;
+	stat) options='-e --every -a -C -p -t -G -I --per-thread --estimate --json -o -v' ;;
 	latency) options='-e -p --by --over -I -n --svg --json -v' ;;
 	record) options='-e -g -a -C -p -t -G --wall --mark --timeline --keep --dump --activate --for -o -v' ;;
 	esac

@@ -115,6 +115,7 @@ static int read_options(struct record *r, int argc, char **argv)
 		{ "for", required_argument, NULL, 'F' },
 		{ "keep", required_argument, NULL, 'K' },
 		{ "mark", required_argument, NULL, 'M' },
+		{ "output", required_argument, NULL, 'o' },
 		{ "timeline", no_argument, NULL, 'T' },
 		{ "wall", no_argument, NULL, 'W' },
 		{ NULL, 0, NULL, 0 },

@@ -5,15 +5,18 @@
  */
 #include "cmd/cmd.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/shown.h"
 #include "cmd/stat.h"
 #include "cmd/words.h"
 
-#define USAGE "there are -e EVENTS, --every TIME, -a, -C CPUS, -p PID, -t TID, -G CGROUP, -I MS, --per-thread, --estimate, --json, -v and a COMMAND"
+#define USAGE "there are -e EVENTS, --every TIME, -a, -C CPUS, -p PID, -t TID, -G CGROUP, -I MS, --per-thread, --estimate, --json, -o FILE, -v and a COMMAND"
 
 #define USUAL_EVENTS "task_clock,context_switches,cpu_migrations,page_faults"
 
@@ -50,6 +53,7 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 		{ "estimate", no_argument, NULL, 'M' },
 		{ "per-thread", no_argument, NULL, 'T' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "output", required_argument, NULL, 'o' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct cmd_seen seen = { 0 };
@@ -60,8 +64,8 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 	opterr = 0;
 	optind = 1;
 	/* what comes behind the command's name is the command's */
-	while (!rc && (c = getopt_long(argc, argv, "+:e:aC:p:t:G:I:v", options,
-				       NULL)) >= 0) {
+	while (!rc && (c = getopt_long(argc, argv, "+:e:aC:p:t:G:I:o:v",
+				       options, NULL)) >= 0) {
 		twice = cmd_twice(&seen, c, argv);
 		if (c != 'e' && twice) {
 			rc = say("the option stands there twice", twice);
@@ -108,6 +112,9 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 			break;
 		case 'j':
 			req->json = true;
+			break;
+		case 'o':
+			req->file = optarg;
 			break;
 		case 'v':
 			req->verbose = true;
@@ -199,19 +206,46 @@ static int on_block(const struct stat_request *req,
 	return stat_print(req, &b);
 }
 
+/* Before anything is counted: what could not be written would be lost. */
+static int open_output(struct stat_request *req)
+{
+	if (!req->file)
+		return 0;
+	req->out = open(req->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+			0666);
+	if (req->out >= 0)
+		return 0;
+	shown_line(stderr, "stapwatch stat: %s: %s", req->file,
+		   strerror(errno));
+	return -1;
+}
+
+/* Some file systems say only now that there was no room. */
+static int close_output(const struct stat_request *req, int status)
+{
+	if (!req->file || !close(req->out))
+		return status;
+	shown_line(stderr, "stapwatch stat: %s: %s", req->file,
+		   strerror(errno));
+	return status ?: 1;
+}
+
 int cmd_stat(int argc, char **argv)
 {
-	struct stat_request req = { .whom = STAT_COMMAND };
+	struct stat_request req = {
+		.whom = STAT_COMMAND, .out = STDOUT_FILENO
+	};
 	struct buf events = { 0 }, script = { 0 };
 	int status = 1;
 
 	if (!read_options(&req, argc, argv, &events) &&
 	    !stat_events_parse(&req, events.s ?: USUAL_EVENTS) &&
-	    !stat_every_parse(&req) && !check(&req)) {
+	    !stat_every_parse(&req) && !check(&req) && !open_output(&req)) {
 		stat_script(&req, &script);
 		if (req.verbose)
 			shown_out(stderr, script.s, script.len);
 		status = stat_session(&req, script.s, on_block);
+		status = close_output(&req, status);
 	}
 	stat_events_free(&req);
 	free(req.command);

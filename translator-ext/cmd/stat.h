@@ -60,6 +60,8 @@ struct stat_request {
 	bool estimate;
 	bool json;
 	bool verbose;
+	const char *file;	/* what is counted goes there; NULL: to stdout */
+	int out;		/* open for it */
 	struct stat_event *events;
 	size_t nr_events;
 	size_t nr_sets;		/* 1: no sets, all is counted all the time */
@@ -153,7 +155,7 @@ int stat_session(const struct stat_request *req, const char *script,
 struct stat_estimate *stat_estimate(const struct stat_request *req,
 				    const struct stat_block *block);
 
-/** stat_print - a block, on stdout; -1 after a message */
+/** stat_print - a block, to where the request says; -1 after a message */
 int stat_print(const struct stat_request *req, const struct stat_block *block);
 
 #endif

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/json.h"
 #include "base/shown.h"
@@ -238,10 +237,10 @@ int stat_print(const struct stat_request *req, const struct stat_block *b)
 		json_block(req, b, &out);
 	else
 		put_block(req, b, &out);
-	rc = buf_flush(&out, STDOUT_FILENO);
+	rc = buf_flush(&out, req->out);
 	if (rc)
-		shown_line(stderr, "stapwatch stat: cannot write: %s",
-			   strerror(errno));
+		shown_line(stderr, "stapwatch stat: %s: %s",
+			   req->file ?: "cannot write", strerror(errno));
 	free(out.s);
 	return rc;
 }
