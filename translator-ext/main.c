@@ -114,7 +114,8 @@ int main(int argc, char **argv)
 		const struct script_list none = { 0 };
 
 		shown_line(stdout, "stapwatch %s", STAPWATCH_VERSION);
-		status = run_stap(&opts, &none, NULL);
+		/* stap may take this process */
+		status = finish_stdout(0) ?: run_stap(&opts, &none, NULL);
 	} else {
 		status = run(&opts);
 	}
