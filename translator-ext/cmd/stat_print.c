@@ -75,13 +75,8 @@ static void json_count(int64_t count, struct buf *out)
 	buf_printf(out, ",\"withheld\":%d", count == STAT_NO_COUNT);
 }
 
-static void json_estimate(const struct stat_block *b, size_t i,
-			  struct buf *out)
+static void json_estimate(const struct stat_estimate *e, struct buf *out)
 {
-	const struct stat_estimate *e = &b->estimates[i];
-
-	if (!b->estimates)
-		return;
 	if (!e->known)
 		buf_puts(out, ",\"estimate\":null");
 	else
@@ -102,7 +97,8 @@ static void json_block(const struct stat_request *req,
 		json_count(b->counts[i], out);
 		json_set(req, b, b->sets, b->session_ns, req->events[i].set,
 			 out);
-		json_estimate(b, i, out);
+		if (b->estimates)
+			json_estimate(&b->estimates[i], out);
 		buf_puts(out, "}\n");
 	}
 	for (i = 0; i < req->nr_rates; i++) {
