@@ -244,10 +244,12 @@ static void write_script(const struct record *r, struct buf *out)
 	} else if (!r->all && !r->cpus) {
 		buf_puts(out, "probe begin { profile_only(target()) }\n");
 	}
-	for (i = 0; i < r->nr_events; i++)
-		buf_printf(out, "probe kernel.pmu_profile(\"%s\") {%s profile_sample() }\n",
-			   r->events[i],
+	for (i = 0; i < r->nr_events; i++) {
+		buf_puts(out, "probe kernel.pmu_profile(");
+		buf_stap_string(out, r->events[i]);
+		buf_printf(out, ") {%s profile_sample() }\n",
 			   r->tid ? " if (tid() != record_tid) next;" : "");
+	}
 	for (i = 0; i < r->nr_marks; i++) {
 		buf_printf(out, "probe %s { stapwatch_mark(", r->marks[i].probe);
 		buf_stap_string(out, r->marks[i].name);
