@@ -8,6 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * What is so long from now goes by a clock that nobody sets; a time of the day, and what
+ * machines agree on, by the clock that is set.
+ */
+#define NOW_MS "stapwatch_ns() / 1000000"
+
 #define LONGEST_MS (1000ull * 86400 * 365)
 
 /* 500ms, 10s, 5m, 1h */
@@ -79,29 +85,41 @@ int record_when_lasts(struct record_when *w, const char *s)
 	return read_span(s, &w->lasts);
 }
 
+/* When it has begun: so long from now. */
+static void put_end(const struct record_when *w, const char *indent,
+		    struct buf *out)
+{
+	if (w->lasts)
+		buf_printf(out, "%srecord_end = " NOW_MS " + %" PRIu64 "\n",
+			   indent, w->lasts);
+}
+
 void record_when_script(const struct record_when *w, struct buf *out)
 {
 	if (!w->begins && !w->lasts)
 		return;
 	buf_puts(out, "global record_at = 0");
-	buf_puts(out, w->lasts ? ", record_end\n" : "\n");
+	buf_puts(out, w->lasts ? ", record_end = 0\n" : "\n");
 	buf_puts(out, "probe begin {\n");
 	if (w->begins)
 		buf_puts(out, "\tprofile_off()\n");
 	if (w->begins == '/')
 		buf_printf(out, "\trecord_at = (gettimeofday_ms() / %" PRIu64 " + 1) * %" PRIu64 "\n",
 			   w->ms, w->ms);
-	else if (w->begins != '@')
-		buf_printf(out, "\trecord_at = gettimeofday_ms() + %" PRIu64 "\n",
+	else if (w->begins == '+')
+		buf_printf(out, "\trecord_at = " NOW_MS " + %" PRIu64 "\n",
 			   w->ms);
-	if (w->lasts)
-		buf_printf(out, "\trecord_end = record_at + %" PRIu64 "\n",
-			   w->lasts);
+	else if (!w->begins)
+		put_end(w, "\t", out);
 	buf_puts(out, "}\nprobe timer.ms(10) {\n");
-	if (w->begins)
-		buf_puts(out, "\tif (record_at && gettimeofday_ms() >= record_at) {\n"
-			 "\t\trecord_at = 0\n\t\tprofile_on()\n\t}\n");
+	if (w->begins) {
+		buf_printf(out, "\tif (record_at && %s >= record_at) {\n"
+			   "\t\trecord_at = 0\n\t\tprofile_on()\n",
+			   w->begins == '+' ? NOW_MS : "gettimeofday_ms()");
+		put_end(w, "\t\t", out);
+		buf_puts(out, "\t}\n");
+	}
 	if (w->lasts)
-		buf_puts(out, "\tif (gettimeofday_ms() >= record_end) exit()\n");
+		buf_puts(out, "\tif (record_end && " NOW_MS " >= record_end) exit()\n");
 	buf_puts(out, "}\n");
 }
