@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/shown.h"
+#include "event/event_declare.h"
 #include "event/event_notation.h"
 
 #define MAX_EVENTS 15		/* as many as the runtime takes, and the time */
@@ -28,6 +29,22 @@ static size_t find(const struct latency_request *req, const char *table_name)
 			break;
 	}
 	return i;
+}
+
+/* Is the event there, by whatever name? */
+static bool has(const struct latency_request *req, const struct event *ev)
+{
+	size_t i;
+
+	if (ev->table_name)
+		return find(req, ev->table_name) < req->nr_events;
+	for (i = 0; i < req->nr_events; i++) {
+		const struct event *e = &req->events[i].ev;
+
+		if (!e->table_name && event_same_attr(&e->attr, &ev->attr))
+			return true;
+	}
+	return false;
 }
 
 static int add(struct latency_request *req, const char *text);
@@ -64,7 +81,7 @@ static int add(struct latency_request *req, const char *text)
 		event_free(&ev);
 		return add_rate(req, d);
 	}
-	if (ev.table_name && find(req, ev.table_name) < req->nr_events) {
+	if (has(req, &ev)) {
 		event_free(&ev);
 		return fail(text, "it stands there twice");
 	}

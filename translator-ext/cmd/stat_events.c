@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/shown.h"
+#include "event/event_declare.h"
 #include "event/event_notation.h"
 
 #define MAX_EVENTS 32		/* as many as a session has slots */
@@ -33,6 +34,23 @@ static struct stat_event *find(struct stat_request *req, const char *table_name)
 	return NULL;
 }
 
+/* Has the last set the event, by whatever name? */
+static bool has(struct stat_request *req, const struct event *ev)
+{
+	size_t i;
+
+	if (ev->table_name)
+		return find(req, ev->table_name);
+	for (i = 0; i < req->nr_events; i++) {
+		const struct stat_event *e = &req->events[i];
+
+		if (e->set == req->nr_sets - 1 && !e->ev.table_name &&
+		    event_same_attr(&e->ev.attr, &ev->attr))
+			return true;
+	}
+	return false;
+}
+
 static int add(struct stat_request *req, const char *text)
 {
 	struct stat_event *e;
@@ -49,7 +67,7 @@ static int add(struct stat_request *req, const char *text)
 			return -1;
 		return find(req, d->denominator) ? 0 : add(req, d->denominator);
 	}
-	if (ev.table_name && find(req, ev.table_name)) {
+	if (has(req, &ev)) {
 		event_free(&ev);
 		return fail(text, "this set has the event already");
 	}

@@ -31,6 +31,21 @@ static unsigned int attr_flags(const struct event_attr *a)
 	       a->wants_nmi * FLAG_WANTS_NMI;
 }
 
+bool event_same_attr(const struct event_attr *a, const struct event_attr *b)
+{
+	return a->type == b->type && a->config == b->config &&
+	       a->config1 == b->config1 && a->config2 == b->config2 &&
+	       a->exclude_user == b->exclude_user &&
+	       a->exclude_kernel == b->exclude_kernel &&
+	       a->exclude_hv == b->exclude_hv &&
+	       a->exclude_idle == b->exclude_idle &&
+	       a->exclude_host == b->exclude_host &&
+	       a->exclude_guest == b->exclude_guest &&
+	       a->precise_ip == b->precise_ip &&
+	       a->wants_nmi == b->wants_nmi &&
+	       a->sample_type == b->sample_type;
+}
+
 void event_declare(struct buf *out, unsigned int number, const char *name,
 		   const struct event_attr *attr, int64_t period,
 		   uint64_t random)

@@ -3,10 +3,14 @@
 #ifndef STAPWATCH_EVENT_DECLARE_H
 #define STAPWATCH_EVENT_DECLARE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
 #include "event/event.h"
+
+/** event_same_attr - do both count the same? */
+bool event_same_attr(const struct event_attr *a, const struct event_attr *b);
 
 /**
  * event_declare - add the probe that declares an event

@@ -175,9 +175,6 @@ bool argument_event(struct lowering *l, size_t i, const char *text,
 
 /* ---- native.c */
 
-/** native_same_attr - do both count the same? */
-bool native_same_attr(const struct event_attr *a, const struct event_attr *b);
-
 /**
  * native_number - the number by which the runtime will know an event
  * @i: the token to which an error belongs

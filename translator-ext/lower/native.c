@@ -11,21 +11,6 @@
 #define NATIVE_MAX 64
 #define NATIVE_PER_SCRIPT 16
 
-bool native_same_attr(const struct event_attr *a, const struct event_attr *b)
-{
-	return a->type == b->type && a->config == b->config &&
-	       a->config1 == b->config1 && a->config2 == b->config2 &&
-	       a->exclude_user == b->exclude_user &&
-	       a->exclude_kernel == b->exclude_kernel &&
-	       a->exclude_hv == b->exclude_hv &&
-	       a->exclude_idle == b->exclude_idle &&
-	       a->exclude_host == b->exclude_host &&
-	       a->exclude_guest == b->exclude_guest &&
-	       a->precise_ip == b->precise_ip &&
-	       a->wants_nmi == b->wants_nmi &&
-	       a->sample_type == b->sample_type;
-}
-
 int native_number(struct lowering *l, size_t i, const char *name,
 		  const struct native *want)
 {
@@ -35,7 +20,7 @@ int native_number(struct lowering *l, size_t i, const char *name,
 	for (n = 0; n < l->nr_natives; n++, number++) {
 		const struct native *have = &l->natives[n];
 
-		if (native_same_attr(&have->attr, attr) &&
+		if (event_same_attr(&have->attr, attr) &&
 		    have->counted == want->counted &&
 		    have->period == want->period &&
 		    have->random == want->random)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/event_declare.h"
+
 /* The runtime's SW_SAMPLING_NATIVE: a type whose config is the number. */
 #define NATIVE_SAMPLING 0x57000000U
 
@@ -144,7 +146,7 @@ static int put_sampling(struct lowering *l, size_t i, const struct sampling *s,
 	buf_puts(&l->explain, ": ");
 	explain_attr(l, &s->attr);
 	buf_puts(&l->explain, "\n");
-	if (!process && !parts->random && native_same_attr(&plain, &s->attr) &&
+	if (!process && !parts->random && event_same_attr(&plain, &s->attr) &&
 	    s->attr.config <= INT64_MAX) {
 		/* which may fail, and then the runtime says what would not */
 		if (plain.type == WAIT_SAMPLING)
