@@ -323,8 +323,10 @@ int latency_print(const struct latency_request *req,
 		buf_puts(&out, "\n");
 	}
 	rc = buf_flush(&out, STDOUT_FILENO);
-	if (!rc && draws)
+	if (!rc && draws) {
 		draw(b, &b->functions[0]);
+		rc = fflush(stdout) || ferror(stdout) ? -1 : 0;
+	}
 	if (rc)
 		shown_line(stderr, "stapwatch latency: cannot write: %s",
 			   strerror(errno));
