@@ -240,7 +240,14 @@ static void write_script(const struct record *r, struct buf *out)
 		buf_stap_string(out, r->cgroup);
 		buf_puts(out, "); profile_only_watched() }\n");
 	} else if (r->tid) {
-		buf_puts(out, "global record_tid = 0\n");
+		buf_puts(out, "global record_tid = 0\n"
+			      "probe begin { if (!thread_watch(record_tid)) exit() }\n");
+		/* or the command ends it */
+		if (!r->command)
+			buf_puts(out, "probe timer.ms(100) { if (!thread_is_watched(record_tid)) exit() }\n");
+	} else if (r->pid) {
+		buf_puts(out, "probe begin { if (!profile_only(target())) exit() }\n"
+			      "probe timer.ms(100) { if (!tree_threads(target())) exit() }\n");
 	} else if (!r->all && !r->cpus) {
 		buf_puts(out, "probe begin { profile_only(target()) }\n");
 	}
