@@ -1,5 +1,6 @@
 # SW_LIBIBERTY: libiberty, by which "stapwatch report" writes names of C++ and of Rust
-# as their sources have them.  Without it they stay as the linker has them.
+# as their sources have them: binutils 2.34 and newer.  Without it they stay as the linker
+# has them.
 AC_DEFUN([SW_LIBIBERTY],
 [AC_SUBST([LIBIBERTY_CPPFLAGS])
 AC_SUBST([LIBIBERTY_LIBS])
@@ -9,7 +10,7 @@ AC_ARG_WITH([libiberty],
 sw_libiberty=none LIBIBERTY_CPPFLAGS= LIBIBERTY_LIBS=
 AS_IF([test "$with_libiberty" = no], [sw_libiberty='not wanted'],
   [AC_CHECK_HEADERS([libiberty/demangle.h demangle.h],
-     [AC_CHECK_LIB([iberty], [cplus_demangle],
+     [AC_CHECK_LIB([iberty], [rust_demangle_callback],
 	[sw_libiberty=yes LIBIBERTY_CPPFLAGS=-DHAVE_LIBIBERTY LIBIBERTY_LIBS=-liberty])
       break])])
 AS_IF([test "$sw_libiberty" = none],
