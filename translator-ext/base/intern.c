@@ -151,6 +151,18 @@ uint32_t intern_string(struct intern *t, const char *s)
 	return intern(t, s, strlen(s) + 1);
 }
 
+uint32_t intern_name(struct intern *t, const char *name)
+{
+	char cut[4096];
+	const size_t len = strnlen(name, sizeof(cut));
+
+	if (len < sizeof(cut))
+		return intern(t, name, len + 1);
+	memcpy(cut, name, sizeof(cut));
+	strcpy(cut + sizeof(cut) - sizeof("..."), "...");
+	return intern_string(t, cut);
+}
+
 void intern_free(struct intern *t)
 {
 	struct intern_block *b, *next;

@@ -38,6 +38,14 @@ bool intern_find(const struct intern *t, const void *key, size_t len,
 
 /** intern_string - the same of a text, which intern_text() gives back */
 uint32_t intern_string(struct intern *t, const char *s);
+
+/**
+ * intern_name - the same of a name in a file that somebody else may have made
+ *
+ * Names there can overlap, and each be as long as the file: what is beyond 4 KB is "...".
+ */
+uint32_t intern_name(struct intern *t, const char *name);
+
 static inline const char *intern_text(const struct intern *t, uint32_t number)
 {
 	return t->keys[number].key;

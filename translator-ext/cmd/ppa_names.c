@@ -181,7 +181,7 @@ mapping_of(struct ppa_names *n, uint32_t pid, uint64_t ip)
 
 /* ---- what it is called */
 
-static void read_symbols(struct ppa_names *n, struct named_file *f)
+static void read_symbols(struct named_file *f)
 {
 	struct timespec now;
 	struct sw_trace_head head = { 0 };
@@ -193,17 +193,17 @@ static void read_symbols(struct ppa_names *n, struct named_file *f)
 	head.realtime = now.tv_sec * 1000000000ULL + now.tv_nsec;
 	f->file = elf_file_open(&f->image, &head, NULL, &why);
 	if (f->file)
-		elf_file_symbols(f->file, &n->texts, &f->symbols);
+		elf_file_symbols(f->file, &f->symbols);
 	free(why.s);
 }
 
 static const struct symbol *
-symbol_of(struct ppa_names *n, struct named_file *f, uint64_t offset)
+symbol_of(struct named_file *f, uint64_t offset)
 {
 	uint64_t addr;
 
 	if (!f->tried)
-		read_symbols(n, f);
+		read_symbols(f);
 	if (!f->file || !elf_file_address(f->file, offset, &addr))
 		return NULL;
 	return symtab_find(&f->symbols, addr);
@@ -223,13 +223,13 @@ void ppa_names_put(struct ppa_names *n, uint32_t pid, uint64_t ip, bool returns,
 		return;
 	}
 	f = &n->file[m->file];
-	s = symbol_of(n, f, ip - returns - m->start + m->offset);
+	s = symbol_of(f, ip - returns - m->start + m->offset);
 	if (!s) {
 		buf_printf(out, "%s+0x%" PRIx64, f->image.name,
 			   ip - m->start + m->offset);
 		return;
 	}
-	name = intern_text(&n->texts, s->name);
+	name = intern_text(&n->texts, intern_name(&n->texts, s->text));
 	plain = demangle(name);
 	buf_printf(out, "%s [%s]", plain ?: name, f->image.name);
 	free(plain);

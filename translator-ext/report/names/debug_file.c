@@ -14,7 +14,7 @@
 #endif
 
 #include "base/foreign.h"
-#include "report/names/elf_find.h"
+#include "report/names/elf_check.h"
 
 /* Without a build-id: what is larger is told by one, if by anything. */
 #define CRC_MOST (1LL << 30)
@@ -71,7 +71,7 @@ static int try(Dwfl_Module *mod, const char *root, const char *path,
 
 	if (fd < 0)
 		return -1;
-	if (!elf_is(fd)) {
+	if (elf_check(fd)) {
 		close(fd);
 		return -1;
 	}

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/foreign.h"
@@ -28,6 +29,7 @@ struct elf_file {
 	char *path;
 	size_t root_len;	/* bytes of it that are a directory taken for / */
 	uid_t writer;		/* who wrote it, or its debugging information */
+	uint64_t bytes;		/* that these have */
 	bool by_address;	/* the kernel's: offsets are addresses */
 	uint64_t shift;		/* to take from these */
 	struct elf_segments segments;	/* where offsets are such in a file */
@@ -51,10 +53,13 @@ static bool has_dwarf(int fd)
 }
 
 /* What one of two writers wrote, the other one is not to be taken for. */
-static void add_writer(struct elf_file *f, int fd)
+static void add_file(struct elf_file *f, int fd)
 {
 	const uid_t writer = foreign_writer(fd);
+	struct stat st;
 
+	if (!fstat(fd, &st))
+		f->bytes += st.st_size;
 	if (writer)
 		f->writer = f->writer && f->writer != writer ? FOREIGN_NOBODY :
 							       writer;
@@ -105,7 +110,7 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name,
 		fd = dwfl_standard_find_debuginfo(mod, userdata, name, base,
 						  NULL, NULL, 0, found);
 	if (fd >= 0)
-		add_writer(f, fd);
+		add_file(f, fd);
 	if (alt)
 		f->has_alt = fd >= 0 && has_dwarf(fd);
 	return fd;
@@ -317,7 +322,7 @@ struct elf_file *elf_file_open(const struct image *image,
 	f->path = buf_take(&path);
 	f->root_len = s.root_len;
 	if (fd >= 0)
-		add_writer(f, fd);
+		add_file(f, fd);
 	if (fd >= 0 && open_module(f, &s, fd) && read_segments(f, &s))
 		return f;
 	elf_file_close(f);
@@ -386,10 +391,9 @@ static bool is_function(const char *name, const GElf_Sym *sym, GElf_Word shndx,
  * The jumps to other objects have no symbols of their own, and are not the last
  * function before them that has no size.
  */
-static void add_jumps(struct elf_file *f, struct intern *texts,
-		      struct symtab *tab)
+static void add_jumps(struct elf_file *f, struct symtab *tab)
 {
-	struct symbol s = { .name = intern_string(texts, "[plt]") };
+	struct symbol s = { .text = "[plt]" };
 	Elf_Scn *scn = NULL;
 	const char *name;
 	size_t names;
@@ -408,29 +412,27 @@ static void add_jumps(struct elf_file *f, struct intern *texts,
 	}
 }
 
-void elf_file_symbols(struct elf_file *f, struct intern *texts,
-		      struct symtab *tab)
+void elf_file_symbols(struct elf_file *f, struct symtab *tab)
 {
 	const int nr = dwfl_module_getsymtab(f->mod);
 	struct symbol s;
-	const char *name;
 	GElf_Word shndx;
 	GElf_Sym sym;
 	Elf *elf;
 	int i;
 
 	for (i = 1; i < nr; i++) {
-		name = dwfl_module_getsym_info(f->mod, i, &sym, &s.addr,
-					       &shndx, &elf, NULL);
-		if (!is_function(name, &sym, shndx, elf))
+		s.text = dwfl_module_getsym_info(f->mod, i, &sym, &s.addr,
+						 &shndx, &elf, NULL);
+		if (!is_function(s.text, &sym, shndx, elf))
 			continue;
 		s.size = sym.st_size;
 		s.rank = rank_of(&sym);
-		s.name = intern_string(texts, name);
+		s.name = i;
 		symtab_add(tab, &s);
 	}
 	if (!f->sections)
-		add_jumps(f, texts, tab);
+		add_jumps(f, tab);
 	symtab_sort(tab);
 }
 
@@ -461,7 +463,7 @@ unsigned int elf_file_inlined(struct elf_file *f, uint64_t addr,
 	if (!may_read_dwarf(f))
 		return 0;
 	if (!f->inlines)
-		f->inlines = inlines_new(f->mod);
+		f->inlines = inlines_new(f->mod, f->bytes);
 	return inlines_at(f->inlines, addr, list, why);
 }
 
@@ -519,11 +521,9 @@ void elf_file_close(struct elf_file *f)
 	(void)f;
 }
 
-void elf_file_symbols(struct elf_file *f, struct intern *texts,
-		      struct symtab *tab)
+void elf_file_symbols(struct elf_file *f, struct symtab *tab)
 {
 	(void)f;
-	(void)texts;
 	(void)tab;
 }
 

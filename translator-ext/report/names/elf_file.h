@@ -35,9 +35,12 @@ struct elf_file *elf_file_open(const struct image *image,
 			       const char *root, struct buf *why);
 void elf_file_close(struct elf_file *f);
 
-/** elf_file_symbols - its functions, sorted */
-void elf_file_symbols(struct elf_file *f, struct intern *texts,
-		      struct symtab *tab);
+/**
+ * elf_file_symbols - its functions, sorted
+ *
+ * Names stay where they are: those in a file may overlap, and be far more than it.
+ */
+void elf_file_symbols(struct elf_file *f, struct symtab *tab);
 
 /**
  * elf_file_address - the address in the file's own numbering

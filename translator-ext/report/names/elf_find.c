@@ -19,6 +19,7 @@
 
 #include "base/foreign.h"
 #include "report/names/build_id.h"
+#include "report/names/elf_check.h"
 #include "report/names/kallsyms.h"
 #include "report/names/module_file.h"
 
@@ -33,30 +34,32 @@ static bool has_build_id(const struct image *im)
 	return im->flags & SW_TRACE_MMAP_BUILD_ID;
 }
 
-bool elf_is(int fd)
-{
-	char magic[SELFMAG];
-
-	return pread(fd, magic, SELFMAG, 0) == SELFMAG &&
-	       !memcmp(magic, ELFMAG, SELFMAG);
-}
-
-/* A kernel's files are root's, and its modules compressed. */
-static bool may_read(const struct elf_search *s, int fd)
+/* Why not? A kernel's files are root's, and its modules compressed. */
+static const char *may_not_read(const struct elf_search *s, int fd)
 {
 	return s->image->kind == IMAGE_KERNEL ||
-	       s->image->kind == IMAGE_MODULE || elf_is(fd);
+	       s->image->kind == IMAGE_MODULE ? NULL : elf_check(fd);
+}
+
+static void say_replaced(struct elf_search *s, const char *by)
+{
+	char was[BUILD_ID_TEXT];
+
+	elf_because(s, "another file has taken its place");
+	buf_printf(s->why, ": %s, and it was %s", by,
+		   build_id_text(s->image->build_id, was));
 }
 
 static void check_build_id(struct elf_search *s, int fd, bool *same)
 {
-	char was[BUILD_ID_TEXT], is[BUILD_ID_TEXT];
+	char is[BUILD_ID_TEXT];
+	struct buf by = { 0 };
 	uint8_t id[SW_TRACE_BUILD_ID] = { 0 };
 	const void *bits;
 	ssize_t len;
 	Elf *elf;
 
-	elf = may_read(s, fd) ? dwelf_elf_begin(fd) : NULL;
+	elf = dwelf_elf_begin(fd);
 	len = elf ? dwelf_elf_gnu_build_id(elf, &bits) : -1;
 	if (len > 0)
 		memcpy(id, bits,
@@ -65,13 +68,11 @@ static void check_build_id(struct elf_search *s, int fd, bool *same)
 	*same = len > 0 && !memcmp(id, s->image->build_id, SW_TRACE_BUILD_ID);
 	if (*same)
 		return;
-	elf_because(s, "another file has taken its place");
-	build_id_text(s->image->build_id, was);
+	buf_puts(&by, len > 0 ? "build-id " : "without a build-id");
 	if (len > 0)
-		buf_printf(s->why, ": build-id %s, and it was %s",
-			   build_id_text(id, is), was);
-	else
-		buf_printf(s->why, ": without a build-id, and it was %s", was);
+		buf_puts(&by, build_id_text(id, is));
+	say_replaced(s, by.s);
+	free(by.s);
 }
 
 static bool is_unchanged(struct elf_search *s, const struct stat *st)
@@ -101,6 +102,7 @@ static int try_path(struct elf_search *s, const char *root, const char *path,
 		    struct buf *name)
 {
 	const struct foreign_rule rule = { .root = root, .most = ELF_MOST };
+	const char *reason;
 	struct stat st;
 	bool same;
 	int fd;
@@ -116,15 +118,17 @@ static int try_path(struct elf_search *s, const char *root, const char *path,
 			    foreign_error(errno));
 		return -1;
 	}
-	same = !fstat(fd, &st);
-	if (same && has_build_id(s->image))
+	same = !fstat(fd, &st) &&
+	       (has_build_id(s->image) || is_unchanged(s, &st));
+	reason = same ? may_not_read(s, fd) : NULL;
+	if (reason && has_build_id(s->image) && !elf_is(fd))
+		say_replaced(s, reason);
+	else if (reason)
+		elf_because(s, reason);
+	else if (same && has_build_id(s->image))
 		check_build_id(s, fd, &same);
-	else if (same)
-		same = is_unchanged(s, &st);
-	if (same && may_read(s, fd))
+	if (same && !reason)
 		return fd;
-	if (same)
-		elf_because(s, "not a valid ELF file");
 	close(fd);
 	return -1;
 }

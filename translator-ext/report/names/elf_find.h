@@ -12,8 +12,6 @@
 #include "base/buf.h"
 #include "report/input/images.h"
 
-#define ELF_MOST (4ULL << 30)	/* bytes of a file */
-
 struct elf_search {
 	const struct image *image;
 	const struct sw_trace_head *head;
@@ -30,14 +28,6 @@ struct elf_search {
  * Return: a file descriptor; -1 if there is none, with the reason in @s->why
  */
 int elf_find(struct elf_search *s, struct buf *path);
-
-/**
- * elf_is - does that file begin as ELF files do?
- *
- * elfutils takes what is compressed, too, and has all of it in memory, however much it
- * is: so what a user may have made is only given to it if this is so.
- */
-bool elf_is(int fd);
 
 /** elf_because - replace the reason */
 void elf_because(struct elf_search *s, const char *reason);

@@ -10,12 +10,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/foreign.h"
 #include "base/intern.h"
-#include "report/names/elf_find.h"
+#include "report/names/elf_check.h"
 
 #define DEEPEST 64		/* scopes within scopes */
 
@@ -27,6 +28,7 @@ struct range {
 
 /* A compilation unit. */
 struct unit {
+	struct inlines *in;
 	struct range *ranges;	/* by address */
 	size_t nr, size;
 	Dwarf_Files *files;
@@ -37,13 +39,14 @@ struct inlines {
 	struct intern offsets;	/* of units that were asked for */
 	struct unit *units;
 	size_t size;
+	uint64_t ranges_left;	/* that may be kept */
 };
 
-struct inlines *inlines_new(Dwfl_Module *mod)
+struct inlines *inlines_new(Dwfl_Module *mod, uint64_t bytes)
 {
 	struct inlines *in = xmalloc(sizeof(*in));
 
-	*in = (struct inlines) { .mod = mod };
+	*in = (struct inlines) { .mod = mod, .ranges_left = bytes };
 	return in;
 }
 
@@ -66,7 +69,9 @@ static int add_function(Dwarf_Die *function, void *unit)
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
 
-	while ((at = dwarf_ranges(function, at, &base, &start, &end)) > 0) {
+	while (u->in->ranges_left &&
+	       (at = dwarf_ranges(function, at, &base, &start, &end)) > 0) {
+		u->in->ranges_left--;
 		if (start >= end)
 			continue;
 		u->ranges = array_room(u->ranges, &u->size, u->nr + 1,
@@ -78,10 +83,11 @@ static int add_function(Dwarf_Die *function, void *unit)
 
 /*
  * elfutils opens what a unit names, be it a pipe, in its directory or beside the
- * program: so it is not asked for what is no regular file there.  Another's may
- * become one meanwhile, and root asks for none of these.
+ * program: so it is not asked for what is no regular file there, or more than it may
+ * have.  Another's may become so meanwhile, and root asks for none of these.
  */
-static bool may_open(Dwarf_Die *unit, const char *beside, const char *name)
+static bool may_open(struct inlines *in, Dwarf_Die *unit, const char *beside,
+		     const char *name)
 {
 	const struct foreign_rule rule = {
 		.most = ELF_MOST, .own = !geteuid(),
@@ -91,6 +97,7 @@ static bool may_open(Dwarf_Die *unit, const char *beside, const char *name)
 	const char *dir = dwarf_attr(unit, DW_AT_comp_dir, &a) ?
 			  dwarf_formstring(&a) : NULL;
 	struct buf paths[3] = { 0 };
+	struct stat st;
 	bool may = true;
 	int fd, i;
 
@@ -104,10 +111,13 @@ static bool may_open(Dwarf_Die *unit, const char *beside, const char *name)
 		buf_printf(&paths[2], "%s/%s", dir, name);
 	for (i = 0; i < 3; i++) {
 		fd = paths[i].s ? foreign_open(paths[i].s, &rule) : -1;
+		if (fd >= 0 ? !!elf_check(fd) :
+		    paths[i].s && errno != ENOENT && errno != ENOTDIR)
+			may = false;
+		if (fd >= 0 && !fstat(fd, &st))
+			in->ranges_left += st.st_size;
 		if (fd >= 0)
 			close(fd);
-		else if (paths[i].s && errno != ENOENT && errno != ENOTDIR)
-			may = false;
 		free(paths[i].s);
 	}
 	return may;
@@ -131,8 +141,8 @@ static void go_to_split(struct inlines *in, Dwarf_Die *unit, struct buf *why)
 		return;
 	dwfl_module_info(in->mod, NULL, NULL, NULL, NULL, NULL, &main_file,
 			 &debug);
-	if (!may_open(unit, debug ?: main_file ?: "", name))
-		buf_printf(why, "what is inlined is told by %s, which is no regular file, or another user's",
+	if (!may_open(in, unit, debug ?: main_file ?: "", name))
+		buf_printf(why, "what is inlined is told by %s, which is no ELF file of a fair size, or another user's",
 			   name);
 	else if (!dwarf_cu_info(unit->cu, NULL, &type, NULL, &split, NULL,
 				NULL, NULL) && split.addr)
@@ -164,8 +174,11 @@ static struct unit *unit_of(struct inlines *in, Dwarf_Die *cu,
 	u = &in->units[nr];
 	if (nr != before)
 		return u;
+	u->in = in;
 	go_to_split(in, &unit, why);
 	dwarf_getfuncs(&unit, add_function, u, 0);
+	if (!in->ranges_left && !why->len)
+		buf_puts(why, "what is inlined is not all looked at: it has more ranges of addresses than a file of its size can have");
 	if (u->nr)
 		qsort(u->ranges, u->nr, sizeof(*u->ranges), by_start);
 	if (dwarf_getsrcfiles(&unit, &u->files, &files))

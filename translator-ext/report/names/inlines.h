@@ -15,7 +15,12 @@
 
 struct inlines;
 
-struct inlines *inlines_new(Dwfl_Module *mod);
+/**
+ * inlines_new - of a module
+ * @bytes: that its files have.  A list of ranges can be named by each function of a
+ *	file; more of them than bytes are not looked at, and that is told.
+ */
+struct inlines *inlines_new(Dwfl_Module *mod, uint64_t bytes);
 void inlines_free(struct inlines *in);
 
 /** inlines_at - as elf_file_inlined() */

@@ -192,13 +192,13 @@ static void load(struct places *pl, uint32_t image, struct source *s)
 		free(s->why);
 		s->why = NULL;
 		s->symbols = &s->own;
-		elf_file_symbols(s->elf, &p->texts, &s->own);
+		elf_file_symbols(s->elf, &s->own);
 		break;
 	case IMAGE_FILE:
 	case IMAGE_VDSO:
 		s->symbols = &s->own;
 		if (place_elf(pl, image))
-			elf_file_symbols(s->elf, &p->texts, &s->own);
+			elf_file_symbols(s->elf, &s->own);
 		break;
 	case IMAGE_JIT:
 	case IMAGE_NONE:
@@ -269,8 +269,13 @@ static void resolve(struct places *pl, struct place *place)
 		symbol = symtab_find(s->symbols, place->addr);
 	place->start = symbol ? symbol->addr : 0;
 	place->size = symbol ? symbol->size : 0;
-	set_name(pl, place, symbol ? symbol->name :
-				     name_of(pl, place->image, s));
+	if (!symbol)
+		set_name(pl, place, name_of(pl, place->image, s));
+	else if (symbol->text)
+		set_name(pl, place, intern_name(&pl->profile->texts,
+						symbol->text));
+	else
+		set_name(pl, place, symbol->name);
 }
 
 static uint32_t add_place(struct places *pl, uint32_t image, uint64_t offset)
@@ -323,7 +328,7 @@ const struct place *place_line(struct places *pl, uint32_t place)
 	if (elf && elf_file_address(elf, p->offset, &addr))
 		file = elf_file_line(elf, addr, &line);
 	if (file) {
-		p->file = intern_string(&pl->profile->texts, file) + 1;
+		p->file = intern_name(&pl->profile->texts, file) + 1;
 		p->line = line;
 	}
 	return p;
@@ -369,7 +374,7 @@ static void name_frame(struct places *pl, struct place *frame, const char *name)
 	struct intern *texts = &pl->profile->texts;
 	struct buf text = { 0 };
 
-	set_name(pl, frame, intern_string(texts, name ?: "??"));
+	set_name(pl, frame, intern_name(texts, name ?: "??"));
 	buf_printf(&text, "%s (inlined)",
 		   intern_text(texts, frame->function));
 	frame->symbol = intern_string(texts, text.s);
@@ -379,8 +384,8 @@ static void name_frame(struct places *pl, struct place *frame, const char *name)
 static void set_call(struct places *pl, struct place *frame,
 		     const struct elf_inlined *call)
 {
-	frame->file = call->file ? intern_string(&pl->profile->texts,
-						 call->file) + 1 : 0;
+	frame->file = call->file ? intern_name(&pl->profile->texts,
+					       call->file) + 1 : 0;
 	frame->line = call->file ? call->line : 0;
 }
 

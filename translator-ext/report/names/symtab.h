@@ -11,7 +11,8 @@
 struct symbol {
 	uint64_t addr;
 	uint64_t size;		/* 0: up to the next one */
-	uint32_t name;		/* a number of the texts */
+	const char *text;	/* its name, which lasts as long as its file; or NULL */
+	uint32_t name;		/* a number of the texts, or else of its file's names */
 	uint32_t rank;		/* of those at one address the highest stays */
 };
 
