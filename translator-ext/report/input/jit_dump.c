@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * jit-PID.dump; jit_dump.h says what is wanted of it.
- *
- * States are trees by address that share what is alike, so that each costs the path to
- * what changed and no more, however often code takes the place of other code.
- */
+/* jit-PID.dump; jit_dump.h says what is wanted of it. */
 #include "report/input/jit_dump.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/foreign.h"
+#include "report/input/map_tree.h"
 
 #define MAGIC 0x4a695444u
 #define ARCH_TIME 1		/* a processor's counter, of whatever rate */
@@ -64,16 +59,6 @@ struct move {
 	uint64_t index;
 };
 
-/* A part of the addresses, which is one function's. */
-struct node {
-	uint64_t addr;
-	uint64_t end;
-	uint32_t code;
-	uint32_t left;		/* nodes, or 0 */
-	uint32_t right;
-	uint32_t rank;		/* no child's is higher */
-};
-
 struct jit_dump {
 	struct jit_code *codes;
 	uint32_t nr;
@@ -82,14 +67,10 @@ struct jit_dump {
 	uint32_t *last;		/* the last that was there, by their numbers */
 	size_t size_last;
 	uint32_t done;		/* codes that are in the last state */
-	struct node *nodes;	/* of all states; the first is none */
-	uint32_t nr_nodes;
-	size_t size_nodes;
-	uint32_t *states;	/* roots; the first is empty */
+	struct map_nodes maps;	/* of all states; an offset is a place */
+	uint32_t *states;	/* trees; the first is empty */
 	uint32_t nr_states;
 	size_t size_states;
-	uint32_t fresh;		/* the first node that no state has yet */
-	uint32_t seed;
 	uint64_t place;		/* the next function's */
 	struct buf why;
 };
@@ -264,11 +245,7 @@ struct jit_dump *jit_dump_read(const char *path, uint32_t pid,
 	const char *wrong;
 	FILE *f;
 
-	*d = (struct jit_dump) {
-		.nr_nodes = 1, .fresh = 1, .nr_states = 1, .seed = 1,
-		.place = JIT_PLACES,
-	};
-	d->nodes = array_room(NULL, &d->size_nodes, 1, sizeof(*d->nodes));
+	*d = (struct jit_dump) { .nr_states = 1, .place = JIT_PLACES };
 	d->states = array_room(NULL, &d->size_states, 1, sizeof(*d->states));
 	f = open_dump(path, pid, &d->why);
 	if (!f)
@@ -295,7 +272,7 @@ void jit_dump_free(struct jit_dump *d)
 	if (!d)
 		return;
 	free(d->codes);
-	free(d->nodes);
+	map_nodes_free(&d->maps);
 	free(d->states);
 	free(d->why.s);
 	free(d);
@@ -314,153 +291,37 @@ const struct jit_code *jit_dump_codes(const struct jit_dump *d, uint32_t *nr)
 
 /* ---- states */
 
-static uint32_t new_node(struct jit_dump *d, const struct node *like)
-{
-	const uint32_t nr = d->nr_nodes++;
-
-	d->nodes = array_room(d->nodes, &d->size_nodes, d->nr_nodes,
-			      sizeof(*d->nodes));
-	d->nodes[nr] = *like;
-	return nr;
-}
-
-/* A node that may be changed: no state has it. */
-static uint32_t own_node(struct jit_dump *d, uint32_t nr)
-{
-	struct node copy;
-
-	if (nr >= d->fresh)
-		return nr;
-	copy = d->nodes[nr];
-	return new_node(d, &copy);
-}
-
-/* What begins below an address, and what does not. */
-static void split(struct jit_dump *d, uint32_t t, uint64_t addr,
-		  uint32_t *below, uint32_t *rest)
-{
-	uint32_t part;
-
-	if (!t) {
-		*below = *rest = 0;
-		return;
-	}
-	t = own_node(d, t);
-	if (d->nodes[t].addr < addr) {
-		split(d, d->nodes[t].right, addr, &part, rest);
-		d->nodes[t].right = part;
-		*below = t;
-	} else {
-		split(d, d->nodes[t].left, addr, below, &part);
-		d->nodes[t].left = part;
-		*rest = t;
-	}
-}
-
-static uint32_t merge(struct jit_dump *d, uint32_t a, uint32_t b)
-{
-	uint32_t part;
-
-	if (!a || !b)
-		return a ?: b;
-	if (d->nodes[a].rank >= d->nodes[b].rank) {
-		a = own_node(d, a);
-		part = merge(d, d->nodes[a].right, b);
-		d->nodes[a].right = part;
-		return a;
-	}
-	b = own_node(d, b);
-	part = merge(d, a, d->nodes[b].left);
-	d->nodes[b].left = part;
-	return b;
-}
-
-static uint32_t last_of(const struct jit_dump *d, uint32_t t)
-{
-	while (t && d->nodes[t].right)
-		t = d->nodes[t].right;
-	return t;
-}
-
-/* A tree of one part; none where there is nothing from ADDR to END. */
-static uint32_t part_of(struct jit_dump *d, uint32_t code, uint64_t addr,
-			uint64_t end)
-{
-	if (addr >= end)
-		return 0;
-	/* xorshift: so that trees are not deep */
-	d->seed ^= d->seed << 13;
-	d->seed ^= d->seed >> 17;
-	d->seed ^= d->seed << 5;
-	return new_node(d, &(struct node) {
-		.addr = addr, .end = end, .code = code, .rank = d->seed,
-	});
-}
-
-/* Only the last part that begins below an address can reach beyond it. */
-static uint32_t cut(struct jit_dump *d, uint32_t *t, uint64_t addr,
-		    uint64_t from)
-{
-	const uint32_t last = last_of(d, *t);
-	struct node whole;
-	uint32_t rest;
-
-	if (!last || d->nodes[last].end <= addr)
-		return 0;
-	whole = d->nodes[last];
-	split(d, *t, whole.addr, t, &rest);
-	rest = part_of(d, whole.code, whole.addr, addr);
-	*t = merge(d, *t, rest);
-	return part_of(d, whole.code, from, whole.end);
-}
-
-/* A function takes the place of whatever was there. */
-static uint32_t put(struct jit_dump *d, uint32_t t, uint32_t code)
-{
-	const uint64_t addr = d->codes[code].addr;
-	const uint64_t end = addr + d->codes[code].size;
-	uint32_t before, within, behind, rest, one;
-
-	split(d, t, addr, &before, &behind);
-	split(d, behind, end, &within, &behind);
-	rest = cut(d, &before, addr, end);
-	if (!rest)
-		rest = cut(d, &within, end, end);
-	one = part_of(d, code, addr, end);
-	return merge(d, merge(d, before, one), merge(d, rest, behind));
-}
-
 uint32_t jit_dump_state(struct jit_dump *d, uint64_t time)
 {
 	uint32_t t = d->states[d->nr_states - 1];
 	const uint32_t done = d->done;
+	const struct jit_code *code;
 
-	while (d->done < d->nr && d->codes[d->done].time <= time)
-		t = put(d, t, d->done++);
-	if (d->done != done) {
-		d->states = array_room(d->states, &d->size_states,
-				       d->nr_states + 1, sizeof(*d->states));
-		d->states[d->nr_states++] = t;
-		d->fresh = d->nr_nodes;
+	if (done == d->nr || d->codes[done].time > time)
+		return d->nr_states - 1;
+	/* the last state stays as it is */
+	t = map_tree_copy(&d->maps, t);
+	while (d->done < d->nr && d->codes[d->done].time <= time) {
+		code = &d->codes[d->done++];
+		t = map_tree_put(&d->maps, t, &(struct map) {
+			.addr = code->addr,
+			.end = code->addr + code->size,
+			.offset = code->place,
+		});
 	}
+	d->states = array_room(d->states, &d->size_states, d->nr_states + 1,
+			       sizeof(*d->states));
+	d->states[d->nr_states++] = t;
 	return d->nr_states - 1;
 }
 
 bool jit_dump_find(const struct jit_dump *d, uint32_t state, uint64_t addr,
 		   uint64_t *place)
 {
-	const struct jit_code *code;
-	const struct node *n;
-	uint32_t t = d->states[state];
+	const struct map *m = map_tree_find(&d->maps, d->states[state], addr);
 
-	while (t) {
-		n = &d->nodes[t];
-		if (addr >= n->addr && addr < n->end) {
-			code = &d->codes[n->code];
-			*place = code->place + (addr - code->addr);
-			return true;
-		}
-		t = addr < n->addr ? n->left : n->right;
-	}
-	return false;
+	if (!m || addr < m->addr)
+		return false;
+	*place = m->offset + (addr - m->addr);
+	return true;
 }
