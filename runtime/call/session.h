@@ -258,7 +258,8 @@ static unsigned long sw_calls_under_way(void)
 }
 
 static void
-sw_call_print_words(unsigned int i, const u64 *n, u64 sum, u64 negative)
+sw_call_print_words(unsigned int i, const u64 *n, u64 sum, u64 negative,
+		    u64 max)
 {
 	unsigned int b;
 
@@ -266,7 +267,7 @@ sw_call_print_words(unsigned int i, const u64 *n, u64 sum, u64 negative)
 	for (b = 0; b < PERFMAP_HIST_BUCKETS; b++)
 		if (READ_ONCE(n[b]))
 			_stp_printf(" %u:%llu", b, READ_ONCE(n[b]));
-	_stp_print("\n");
+	_stp_printf(" max %llu\n", max);
 }
 
 static void
@@ -275,7 +276,8 @@ sw_call_print_cpu(const struct sw_call_hists *h, unsigned int i, int cpu)
 	const u64 *n = (const u64 *)PCPU_CTR(h->at[i], cpu);
 
 	sw_call_print_words(i, n, READ_ONCE(n[PERFMAP_HIST_SUM]),
-			    READ_ONCE(n[PERFMAP_HIST_NEGATIVE]));
+			    READ_ONCE(n[PERFMAP_HIST_NEGATIVE]),
+			    READ_ONCE(n[PERFMAP_HIST_MAX]));
 }
 
 static bool sw_call_print_all(const struct sw_call_hists *h, unsigned int i)
@@ -286,7 +288,8 @@ static bool sw_call_print_all(const struct sw_call_hists *h, unsigned int i)
 	if (!s)
 		return false;
 	sw_call_print_words(i, s->n, sw_ctr_read(number + PERFMAP_HIST_SUM),
-			    sw_ctr_read(number + PERFMAP_HIST_NEGATIVE));
+			    sw_ctr_read(number + PERFMAP_HIST_NEGATIVE),
+			    s->max);
 	sw_hist_let_go(s);
 	return true;
 }

@@ -71,6 +71,8 @@ struct perfmap_more {
 	uint32_t size;			/* of this structure; 0: there is none */
 	uint32_t names;			/* 0: the list is `names'; else it is
 					   PERFMAP_NAMES_OF, made so many times */
+	uint32_t hist_counters;		/* of a histogram; 0: PERFMAP_HIST_FEWEST */
+	uint32_t pad;			/* 0 */
 };
 
 /* printf() it with the session, as unsigned long long. */
@@ -85,13 +87,17 @@ struct perfmap_more {
 /*
  * Histograms: eight steps for each power of two, so that the middle of a bucket
  * is at most 6.25 % from any value in it.  Values below 16 have a bucket each.
- * Behind the buckets: the sum of the values in them, and how many values were
- * negative, which are in no bucket and not in the sum.
+ * Behind the buckets: the sum of the values in them; how many values were
+ * negative, which are in no bucket and not in the sum; and the highest value, of
+ * which a histogram's is that of the CPU that has the highest.  Maps of before have
+ * no highest value, and perfmap_more says so.
  */
 #define PERFMAP_HIST_STEPS 8
 #define PERFMAP_HIST_BUCKETS 496
 #define PERFMAP_HIST_SUM PERFMAP_HIST_BUCKETS
 #define PERFMAP_HIST_NEGATIVE (PERFMAP_HIST_BUCKETS + 1)
-#define PERFMAP_HIST_COUNTERS (PERFMAP_HIST_BUCKETS + 2)
+#define PERFMAP_HIST_MAX (PERFMAP_HIST_BUCKETS + 2)
+#define PERFMAP_HIST_COUNTERS (PERFMAP_HIST_BUCKETS + 3)
+#define PERFMAP_HIST_FEWEST PERFMAP_HIST_MAX	/* in maps of before */
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * Log-linear histograms: eight steps for each power of two.
  *
- * A histogram is PERFMAP_HIST_COUNTERS numbers, as abi.h has them: the
- * buckets, the sum of the values and how many were negative.  The middle of a
+ * A histogram is PERFMAP_HIST_COUNTERS numbers, as abi.h has them: the buckets,
+ * the sum of the values, how many were negative and the highest.  The middle of a
  * bucket is at most 6.25 % from any value that falls into it: a bucket is as
  * wide as an eighth of its lower bound, or less.
  *
@@ -115,18 +115,39 @@ static inline u64 hist_rank(u64 count, u32 share, u32 whole)
 }
 
 /**
+ * hist_value - the value that a quantile is
+ * @i: the bucket that it is in
+ * @last: no value is above it
+ * @max: the highest value of all; 0: that, or it is not known
+ *
+ * Context: any, NMI included.
+ * Return: the highest value itself if it is that, else the middle of the bucket, and
+ * no more than the highest value.
+ */
+static inline u64 hist_value(unsigned int i, bool last, u64 max)
+{
+	const u64 mid = hist_mid(i);
+
+	/* what is counted while this is asked may not be in both yet */
+	if (!max || hist_bucket(max) < i)
+		return mid;
+	return last || max < mid ? max : mid;
+}
+
+/**
  * hist_quantile_of - the value that a share of a histogram's are not above
  * @buckets: the histogram; only its buckets are looked at
+ * @max: its highest value, as for hist_value()
  * @share: as for hist_rank(); 0 is the lowest value
- * @value: where to put the middle of the bucket that the value is in
+ * @value: where to put it, as hist_value() has it
  *
  * Context: any, NMI included.
  * Return: false, and 0 for the value, if the histogram is empty.
  */
 static inline bool
-hist_quantile_of(const u64 *buckets, u32 share, u32 whole, u64 *value)
+hist_quantile_of(const u64 *buckets, u64 max, u32 share, u32 whole, u64 *value)
 {
-	u64 count = 0, rank;
+	u64 count = 0, rank, rest;
 	unsigned int i;
 
 	for (i = 0; i < PERFMAP_HIST_BUCKETS; i++)
@@ -134,41 +155,25 @@ hist_quantile_of(const u64 *buckets, u32 share, u32 whole, u64 *value)
 	*value = 0;
 	if (!count)
 		return false;
-	rank = hist_rank(count, share, whole);
-	for (i = 0; i < PERFMAP_HIST_BUCKETS - 1 && buckets[i] < rank; i++)
-		rank -= buckets[i];
-	*value = hist_mid(i);
+	rank = rest = hist_rank(count, share, whole);
+	for (i = 0; i < PERFMAP_HIST_BUCKETS - 1 && buckets[i] < rest; i++)
+		rest -= buckets[i];
+	*value = hist_value(i, rank == count, max);
 	return true;
 }
 
 /**
  * hist_quantile - the value that so many of a thousand are not above
+ * @h: the histogram, whole
  * @permille: 500 for the median; above 1000 is as 1000, the highest value
  *
  * Context: any, NMI included.
  * Return: as hist_quantile_of()
  */
 static inline bool
-hist_quantile(const u64 *buckets, unsigned int permille, u64 *value)
+hist_quantile(const u64 *h, unsigned int permille, u64 *value)
 {
-	return hist_quantile_of(buckets, permille, 1000, value);
-}
-
-/**
- * hist_merge - add a histogram to another
- * @into: the one that has both in the end
- * @from: the other one
- *
- * Both are whole: buckets, sum and negative ones.
- *
- * Context: any, NMI included.
- */
-static inline void hist_merge(u64 *into, const u64 *from)
-{
-	unsigned int i;
-
-	for (i = 0; i < PERFMAP_HIST_COUNTERS; i++)
-		into[i] += from[i];
+	return hist_quantile_of(h, h[PERFMAP_HIST_MAX], permille, 1000, value);
 }
 
 /* Rows of bars: negative values, 0, and one for each power of two. */

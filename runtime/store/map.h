@@ -72,6 +72,7 @@ struct sw_ctr_spares {
 /* All CPUs' counts of a histogram's buckets, for one reader on a CPU at a time. */
 struct sw_hist_sums {
 	u32 busy;
+	u64 max;
 	u64 n[PERFMAP_HIST_BUCKETS];
 };
 
@@ -179,6 +180,22 @@ static __always_inline pcpu_ctr_t *sw_hist_at(u32 number)
 	return sw_ctr_of(number).ctr;
 }
 
+/*
+ * Who comes between the load and the exchange is an interrupt or an NMI, and has raised
+ * it: there are no more turns than contexts.  Rare, and so no part of who calls it.
+ */
+static noinline void sw_hist_raise(local_t *max, long value)
+{
+	long was = local_read(max), is;
+
+	while (value > was) {
+		is = local_cmpxchg(max, was, value);
+		if (is == was)
+			break;
+		was = is;
+	}
+}
+
 /**
  * sw_hist_add_at - count a value in a histogram
  * @at: sw_hist_at() of it
@@ -192,6 +209,8 @@ static __always_inline void sw_hist_add_at(pcpu_ctr_t *at, s64 value)
 		local_inc(word + PERFMAP_HIST_NEGATIVE);
 		return;
 	}
+	if (unlikely(value > local_read(word + PERFMAP_HIST_MAX)))
+		sw_hist_raise(word + PERFMAP_HIST_MAX, value);
 	local_inc(word + hist_bucket(value));
 	local_add(value, word + PERFMAP_HIST_SUM);
 }
@@ -223,6 +242,25 @@ sw_hist_gather_some(u64 *n, const unsigned long *word)
 		n[i] += READ_ONCE(word[i]);
 }
 
+/**
+ * sw_hist_max - the highest value of a histogram
+ * Context: any.
+ * Return: the value; 0 if there is none
+ */
+static u64 sw_hist_max(u32 number)
+{
+	u64 max = 0, is;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		is = READ_ONCE(PCPU_CTR(sw_hist_at(number),
+					cpu)[PERFMAP_HIST_MAX]);
+		if (is > max)
+			max = is;
+	}
+	return max;
+}
+
 /*
  * Add up a CPU's page after the other: bucket by bucket each of them would be in
  * other pages.  Preemption is off until sw_hist_let_go().
@@ -240,6 +278,7 @@ static struct sw_hist_sums *sw_hist_gather(u32 number)
 		return NULL;
 	}
 	memset(s->n, 0, sizeof(s->n));
+	s->max = sw_hist_max(number);
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
 		const unsigned long *word =
 			PCPU_CTR(sw_hist_at(number), cpu);
@@ -269,7 +308,7 @@ sw_hist_count(const struct sw_hist_sums *s, u32 number, unsigned int bucket)
 /**
  * sw_hist_quantile - the value that PERMILLE of a histogram's are not above
  *
- * The middle of its bucket, so at most 6.25 % from it.
+ * The highest value itself, or the middle of a bucket, so at most 6.25 % from it.
  *
  * Context: any.
  * Return: the value, or -1 if the histogram is empty.
@@ -277,7 +316,7 @@ sw_hist_count(const struct sw_hist_sums *s, u32 number, unsigned int bucket)
 static s64 sw_hist_quantile(u32 number, unsigned int permille)
 {
 	struct sw_hist_sums *s = sw_hist_gather(number);
-	u64 all = 0, below = 0, wanted;
+	u64 all = 0, below = 0, wanted, max;
 	unsigned int i;
 
 	for (i = 0; i < PERFMAP_HIST_BUCKETS; i++)
@@ -288,8 +327,10 @@ static s64 sw_hist_quantile(u32 number, unsigned int permille)
 		if (below >= wanted)
 			break;
 	}
+	max = s ? s->max : sw_hist_max(number);
 	sw_hist_let_go(s);
-	return all ? min_t(u64, hist_mid(i), S64_MAX) : -1;
+	return all ? min_t(u64, hist_value(i, wanted == all, max), S64_MAX) :
+		     -1;
 }
 
 /**

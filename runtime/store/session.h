@@ -214,6 +214,10 @@ static void sw_store_header(unsigned int extents)
 		.extent_size = (u64)nr_cpu_ids * PAGE_SIZE,
 		.session = ktime_get_real_ns(),
 	};
+	*(struct perfmap_more *)(h + 1) = (struct perfmap_more) {
+		.size = sizeof(struct perfmap_more),
+		.hist_counters = PERFMAP_HIST_COUNTERS,
+	};
 	memcpy(h->magic, PERFMAP_MAGIC, sizeof(h->magic));
 	sw_store.header = h;
 }

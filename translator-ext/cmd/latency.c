@@ -13,6 +13,7 @@
 #include "base/shown.h"
 #include "cmd/latency.h"
 #include "cmd/words.h"
+#include "store/hist.h"
 
 #define USAGE "there are -e EVENTS, -p PID, --by cpu|process|argN[:int], --over US, -I MS, -n COUNT, --svg FILE, --json, -v, FUNCTIONs and -- COMMAND"
 
@@ -152,13 +153,31 @@ static struct latency_block before;
 static struct latency_heat heat;
 static uint64_t shown;
 
+/*
+ * The highest of all is an interval's if it came within it.  Else the interval's own is
+ * no more than its bucket's end.
+ */
+static uint64_t highest_since(const struct latency_hist *h, uint64_t max,
+			      uint64_t max_before)
+{
+	unsigned int i = PERFMAP_HIST_BUCKETS;
+
+	if (max > max_before)
+		return max;
+	while (i && !h->n[i - 1])
+		i--;
+	return !i ? 0 : hist_high(i - 1) < max ? hist_high(i - 1) : max;
+}
+
 static void subtract(struct latency_hist *h, struct latency_hist *was)
 {
 	struct latency_hist now = *h;
 	size_t i;
 
-	for (i = 0; i < PERFMAP_HIST_COUNTERS; i++)
+	for (i = 0; i < PERFMAP_HIST_MAX; i++)
 		h->n[i] -= was->n[i];
+	h->n[PERFMAP_HIST_MAX] = highest_since(h, now.n[PERFMAP_HIST_MAX],
+					       was->n[PERFMAP_HIST_MAX]);
 	h->count -= was->count;
 	*was = now;
 }

@@ -12,7 +12,7 @@
  *				nanoseconds of 10^9 ticks.  A block begins.
  *	function MISSED NAME, or cpu CPU MISSED NAME	and its histograms; or, behind a
  *	key VALUE [NAME]	function and its histograms, those of a key of its calls:
- *	hist I SUM NEGATIVE BUCKET:COUNT ...
+ *	hist I SUM NEGATIVE BUCKET:COUNT ... max HIGHEST
  *	end, or last		the block is whole
  */
 #include "cmd/latency.h"

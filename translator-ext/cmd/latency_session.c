@@ -83,11 +83,11 @@ static void new_key(struct session *s, int64_t key, const char *comm)
 		f->comm = xstrdup(comm);
 }
 
-/* "hist I SUM NEGATIVE BUCKET:COUNT ..."; what is none is no harm. */
+/* "hist I SUM NEGATIVE BUCKET:COUNT ... max HIGHEST"; what is none is no harm. */
 static void take_hist(struct session *s, const char *line)
 {
 	struct latency_block *b = &s->block;
-	unsigned long long i, sum, negative, bucket, n;
+	unsigned long long i, sum, negative, bucket, n, max;
 	struct latency_hist *h;
 	int at = 0;
 
@@ -105,6 +105,8 @@ static void take_hist(struct session *s, const char *line)
 		h->n[bucket] = n;
 		h->count += n;
 	}
+	if (sscanf(line, " max %llu", &max) == 1)
+		h->n[PERFMAP_HIST_MAX] = max;
 }
 
 static int take_line(void *data, const char *line)

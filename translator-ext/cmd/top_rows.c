@@ -156,6 +156,8 @@ static int read_hist(struct top_rows *rows, struct top_row *r)
 			all.buckets[k] += one.buckets[k];
 		all.count += one.count;
 		all.negative += one.negative;
+		if (one.max > all.max)
+			all.max = one.max;
 		count = one.count + one.negative;
 		if (count < r->min)
 			r->min = count;

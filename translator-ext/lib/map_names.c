@@ -95,6 +95,7 @@ int map_names_open(int dir, const struct perfmap_header *h,
 	else if (is_link(dir))
 		return map_fail(EINVAL, "names: those of another map");
 	n->made = more->names;
+	n->hist_counters = more->hist_counters ?: PERFMAP_HIST_FEWEST;
 	n->fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (n->fd < 0)
 		return map_fail(errno, "%s: %s", path, strerror(errno));
@@ -188,9 +189,9 @@ static int unescape(char *s)
 	return 0;
 }
 
-static uint32_t length_of(enum stapwatch_kind kind)
+static uint32_t length_of(const struct map_names *n, enum stapwatch_kind kind)
 {
-	return kind == STAPWATCH_HIST ? PERFMAP_HIST_COUNTERS : 1;
+	return kind == STAPWATCH_HIST ? n->hist_counters : 1;
 }
 
 static int parse_number(char **line, uint32_t *number)
@@ -231,8 +232,8 @@ static int parse_kind(char **line, enum stapwatch_kind *kind)
 	return -1;
 }
 
-static int parse_line(struct stapwatch_instance *in, char *line,
-		      const struct perfmap_header *h)
+static int parse_line(const struct map_names *n, struct stapwatch_instance *in,
+		      char *line, const struct perfmap_header *h)
 {
 	uint32_t len;
 
@@ -241,7 +242,7 @@ static int parse_line(struct stapwatch_instance *in, char *line,
 		return map_fail(EINVAL, "names: a line is not NUMBER KIND"
 				" NAME");
 	in->name = line;
-	len = length_of(in->kind);
+	len = length_of(n, in->kind);
 	if (in->number >= h->nr_instances || h->nr_instances - in->number < len)
 		return map_fail(EINVAL, "names: instance %u is not among the"
 				" map's %u", in->number, h->nr_instances);
@@ -288,7 +289,7 @@ static int parse_chunk(struct map_names *n, struct map_chunk *c,
 	for (line = c->text; line < c->text + c->len; line = end) {
 		end = strchr(line, '\n');
 		*end++ = '\0';
-		if (parse_line(&c->in[c->nr], line, h) ||
+		if (parse_line(n, &c->in[c->nr], line, h) ||
 		    take_name(n, &c->in[c->nr]))
 			return -1;
 		c->nr++;
@@ -297,13 +298,15 @@ static int parse_chunk(struct map_names *n, struct map_chunk *c,
 }
 
 /* No two instances over each other; @from: which is the first to look at */
-static int check_order(const struct stapwatch_instance *in, size_t from,
+static int check_order(const struct map_names *n,
+		       const struct stapwatch_instance *in, size_t from,
 		       size_t nr)
 {
 	size_t i;
 
 	for (i = from; i < nr; i++)
-		if (in[i].number - in[i - 1].number < length_of(in[i - 1].kind))
+		if (in[i].number - in[i - 1].number <
+		    length_of(n, in[i - 1].kind))
 			return map_fail(EINVAL, "names: instances %u and %u"
 					" overlap", in[i - 1].number,
 					in[i].number);
@@ -332,8 +335,8 @@ static int check_chunk(struct map_names *n, const struct map_chunk *c)
 	};
 
 	if (is_behind(n, c))
-		return (n->nr && check_order(pair, 1, 2)) ||
-		       check_order(c->in, 1, c->nr) ? -1 : 0;
+		return (n->nr && check_order(n, pair, 1, 2)) ||
+		       check_order(n, c->in, 1, c->nr) ? -1 : 0;
 	n->next_list = calloc(nr, sizeof(*n->next_list));
 	if (!n->next_list)
 		return map_fail(ENOMEM, "out of memory");
@@ -341,7 +344,7 @@ static int check_chunk(struct map_names *n, const struct map_chunk *c)
 		memcpy(n->next_list, n->list, n->nr * sizeof(*n->list));
 	memcpy(n->next_list + n->nr, c->in, c->nr * sizeof(*c->in));
 	qsort(n->next_list, nr, sizeof(*n->next_list), by_number);
-	return check_order(n->next_list, 1, nr);
+	return check_order(n, n->next_list, 1, nr);
 }
 
 int map_names_read(const struct perfmap_header *h, struct map_names *n)

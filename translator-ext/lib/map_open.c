@@ -139,7 +139,7 @@ struct front {
 	struct perfmap_more more;
 };
 
-_Static_assert(sizeof(struct front) == 88, "no padding");
+_Static_assert(sizeof(struct front) == 96, "no padding");
 
 /* Word by word, since the writer may be writing. */
 static void copy_front(const void *page, struct front *f)
@@ -158,9 +158,13 @@ static void copy_front(const void *page, struct front *f)
 
 static int check_more(const struct perfmap_more *more)
 {
-	if (more->size ? more->size < sizeof(*more) : more->names)
+	if (more->size ? more->size < sizeof(*more) :
+	    more->names || more->hist_counters)
 		return map_fail(EINVAL, "map: %u bytes behind the header are"
 				" not enough", more->size);
+	if (more->hist_counters && more->hist_counters < PERFMAP_HIST_FEWEST)
+		return map_fail(EINVAL, "map: a histogram has more counters"
+				" than %u", more->hist_counters);
 	return 0;
 }
 

@@ -156,13 +156,17 @@ static int add_hist(const struct stapwatch *sw, uint32_t number, uint32_t cpu,
 	uint64_t value;
 	uint32_t i;
 
-	for (i = 0; i < PERFMAP_HIST_COUNTERS; i++) {
+	for (i = 0; i < PERFMAP_HIST_COUNTERS && i < sw->names.hist_counters;
+	     i++) {
 		if (read_counter(sw, number + i, cpu, &value))
 			return -1;
 		if (i == PERFMAP_HIST_SUM) {
 			hist->sum = (uint64_t)hist->sum + value;
 		} else if (i == PERFMAP_HIST_NEGATIVE) {
 			hist->negative += value;
+		} else if (i == PERFMAP_HIST_MAX) {
+			if (value > hist->max)
+				hist->max = value;
 		} else {
 			hist->buckets[i] += value;
 			hist->count += value;
@@ -219,6 +223,6 @@ uint64_t stapwatch_hist_quantile(const struct stapwatch_hist *hist, double q)
 	const uint32_t share = q >= 1 ? BILLION : q > 0 ? q * BILLION + 0.5 : 0;
 	u64 value;
 
-	hist_quantile_of(hist->buckets, share, BILLION, &value);
+	hist_quantile_of(hist->buckets, hist->max, share, BILLION, &value);
 	return value;
 }

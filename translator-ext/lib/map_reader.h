@@ -25,6 +25,7 @@ struct map_chunk {
 struct map_names {
 	int fd;			/* to go on with; -1: it is read as a whole */
 	uint32_t made;		/* that file's perfmap_more.names */
+	uint32_t hist_counters;	/* of a histogram, in that map */
 	uint64_t end;		/* how far it was read */
 	struct map_chunk *last;
 	struct stapwatch_instance *list;	/* by number */

@@ -186,19 +186,27 @@ int stapwatch_map_del(struct stapwatch_map *map, uint32_t number)
 
 /* ---- counters */
 
-static void add_to(uint32_t *flag, uint64_t *counter, uint64_t delta)
+/* Nobody else writes it. */
+static uint64_t own_value(const uint64_t *counter)
+{
+	uint64_t value;
+
+	memcpy(&value, counter, sizeof(value));
+	return value;
+}
+
+static void store_to(uint32_t *flag, uint64_t *counter, uint64_t value)
 {
 #if MAP_WHOLE
 	(void)flag;
-	MAP_STORE(counter, *counter + delta);
+	MAP_STORE(counter, value);
 #else
 	uint32_t *half = (uint32_t *)counter;
-	union {
-		uint32_t half[2];
+	const union {
 		uint64_t whole;
-	} v = { .half = { half[0], half[1] } };
+		uint32_t half[2];
+	} v = { .whole = value };
 
-	v.whole += delta;
 	MAP_STORE(flag, *flag + 1);
 	MAP_STORE(&half[0], v.half[0]);
 	MAP_STORE(&half[1], v.half[1]);
@@ -206,8 +214,9 @@ static void add_to(uint32_t *flag, uint64_t *counter, uint64_t delta)
 #endif
 }
 
-static int adjust(struct stapwatch_map *map, uint32_t number, uint32_t cpu,
-		  uint64_t delta)
+/* A counter of a CPU and its flag; -1: there is none, said. */
+static int counter_of(struct stapwatch_map *map, uint32_t number, uint32_t cpu,
+		      uint32_t **flag, uint64_t **counter)
 {
 	const struct perfmap_header *h = &map->head;
 	const uint32_t nr = number / h->cpu_counters;
@@ -218,8 +227,33 @@ static int adjust(struct stapwatch_map *map, uint32_t number, uint32_t cpu,
 	if (!extent || cpu >= h->nr_cpus)
 		return map_fail(EINVAL, "map: there is no instance %u, or no"
 				" CPU %u", number, cpu);
-	add_to(map_flag(h, extent, cpu),
-	       map_counter(h, extent, cpu, number % h->cpu_counters), delta);
+	*flag = map_flag(h, extent, cpu);
+	*counter = map_counter(h, extent, cpu, number % h->cpu_counters);
+	return 0;
+}
+
+static int adjust(struct stapwatch_map *map, uint32_t number, uint32_t cpu,
+		  uint64_t delta)
+{
+	uint64_t *counter;
+	uint32_t *flag;
+
+	if (counter_of(map, number, cpu, &flag, &counter))
+		return -1;
+	store_to(flag, counter, own_value(counter) + delta);
+	return 0;
+}
+
+static int raise_to(struct stapwatch_map *map, uint32_t number, uint32_t cpu,
+		    uint64_t value)
+{
+	uint64_t *counter;
+	uint32_t *flag;
+
+	if (counter_of(map, number, cpu, &flag, &counter))
+		return -1;
+	if (value > own_value(counter))
+		store_to(flag, counter, value);
 	return 0;
 }
 
@@ -240,7 +274,8 @@ int stapwatch_map_record(struct stapwatch_map *map, uint32_t number,
 				number);
 	if (value < 0)
 		return adjust(map, number + PERFMAP_HIST_NEGATIVE, cpu, 1);
-	if (adjust(map, number + stapwatch_hist_bucket(value), cpu, 1))
+	if (raise_to(map, number + PERFMAP_HIST_MAX, cpu, value) ||
+	    adjust(map, number + stapwatch_hist_bucket(value), cpu, 1))
 		return -1;
 	return adjust(map, number + PERFMAP_HIST_SUM, cpu, value);
 }
@@ -342,6 +377,7 @@ static int make_file(struct stapwatch_map *map, const char *base,
 	*more_of(map->page) = (struct perfmap_more) {
 		.size = sizeof(struct perfmap_more),
 		.names = map->list.made,
+		.hist_counters = PERFMAP_HIST_COUNTERS,
 	};
 	look_at_former(&former, map->dir, base);
 	if (renameat(map->dir, new_base, map->dir, base)) {

@@ -41,6 +41,7 @@ struct stapwatch_hist {
 	uint64_t count;		/* of all buckets */
 	int64_t sum;		/* of the values in them */
 	uint64_t negative;	/* values that are in no bucket */
+	uint64_t max;		/* the highest value; 0: that, or not known */
 };
 
 struct stapwatch;

@@ -36,7 +36,11 @@ static uint64_t random64(void)
 
 static void put_header(const struct perfmap_header *h)
 {
-	const struct perfmap_more more = { sizeof(more), 1 };
+	const struct perfmap_more more = {
+		.size = sizeof(more),
+		.names = 1,
+		.hist_counters = PERFMAP_HIST_COUNTERS,
+	};
 
 	if (pwrite(fd, h, sizeof(*h), 0) != sizeof(*h) ||
 	    pwrite(fd, &more, sizeof(more), sizeof(*h)) != sizeof(more))
@@ -291,14 +295,14 @@ static void lying_names(void)
 		LIE("0 counter a\n0 counter b\n"),
 		LIE("0 counter a\n1 counter a\n"),
 		LIE("0 counter a\n1 counter \\x61\n"),
-		LIE("0 hist a\n497 counter b\n"), LIE("0 hist a\n1 hist b\n"),
-		LIE("5 counter b\n0 hist a\n"), LIE("7 hist a\n"),
+		LIE("0 hist a\n498 counter b\n"), LIE("0 hist a\n1 hist b\n"),
+		LIE("5 counter b\n0 hist a\n"), LIE("6 hist a\n"),
 		LIE("4294967295 hist a\n"), LIE("0 counter a\\\n"),
 		LIE("0 counter a\\x\n"), LIE("0 counter a\\x4\n"),
 		LIE("0 counter a\\n\n"), LIE("0 counter a\\x00\n"),
 		LIE("0 counter a\0b\n"), LIE("\0"), LIE("0 counter a\n\0"),
 	};
-	static const char any_order[] = "6 hist a\n5 counter b\\x20\n";
+	static const char any_order[] = "5 hist a\n4 counter b\\x20\n";
 	size_t i;
 	int taken = 0;
 
@@ -365,23 +369,27 @@ static void left_halfway(void)
 static void behind_header(void)
 {
 	static const struct perfmap_more wrong[] = {
-		{ 0, 1 }, { 1, 0 }, { 1, 1 }, { 7, 1 },
+		{ 0, 1, 0, 0 }, { 1, 0, 0, 0 }, { 1, 1, 0, 0 }, { 15, 1, 0, 0 },
+		{ 0, 0, PERFMAP_HIST_COUNTERS, 0 },
+		{ 16, 1, PERFMAP_HIST_FEWEST - 1, 0 },
 		/* as if its list were `names' */
-		{ 0, 0 }, { 8, 0 },
+		{ 0, 0, 0, 0 }, { 16, 0, 0, 0 },
 	};
 	const struct perfmap_more right[] = {
-		{ 8, 1 }, { 8, UINT32_MAX }, { 9, 1 }, { UINT32_MAX, 1 },
+		{ 16, 1, 0, 0 }, { 16, UINT32_MAX, 0, 0 }, { 17, 1, 0, 0 },
+		{ UINT32_MAX, 1, 0, 0 }, { 16, 1, PERFMAP_HIST_FEWEST, 0 },
+		{ 16, 1, PERFMAP_HIST_COUNTERS, 1 }, { 16, 1, UINT32_MAX, 0 },
 	};
 	int taken = 0, not_taken = 0;
 	size_t i;
 
 	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		if (pwrite(fd, &wrong[i], 8, sizeof(good)) != 8)
+		if (pwrite(fd, &wrong[i], 16, sizeof(good)) != 16)
 			abort();
 		taken += !refused();
 	}
 	for (i = 0; i < sizeof(right) / sizeof(*right); i++) {
-		if (pwrite(fd, &right[i], 8, sizeof(good)) != 8)
+		if (pwrite(fd, &right[i], 16, sizeof(good)) != 16)
 			abort();
 		not_taken += refused();
 	}

@@ -363,7 +363,7 @@ static const char *text_of(const char *path)
 /* As if a writer had made it that knows of nothing behind the header. */
 static void make_older(const char *path)
 {
-	const struct perfmap_more none = { 0, 0 };
+	const struct perfmap_more none = { 0 };
 	int fd = open(path, O_RDWR);
 
 	if (fd < 0 || pwrite(fd, &none, sizeof(none),
@@ -375,11 +375,13 @@ static void make_older(const char *path)
 static void older_map(void)
 {
 	struct stapwatch_map *map = stapwatch_map_create("older", 1, 16);
+	static struct stapwatch_hist hist;
 	struct stapwatch_map *next;
 	struct stapwatch *sw;
 	int is_open;
 
 	stapwatch_map_adjust(map, stapwatch_map_add(map, "x"), 0, 5);
+	stapwatch_map_record(map, stapwatch_map_add_hist(map, "h"), 0, 1000);
 	stapwatch_map_close(map);
 	make_older("older");
 	TEST("older: names of another map", !stapwatch_open("older") &&
@@ -387,24 +389,27 @@ static void older_map(void)
 	     "names: those of another map"));
 	unlink("names");
 	TEST("older: no names", !stapwatch_open("older") && errno == ENOENT);
-	put_text("names", "0 counter written.by.hand\n");
+	put_text("names", "0 counter written.by.hand\n1 hist h\n");
 	TEST_EQUAL("older: its list is `names'",
 		   value_of("older", "written.by.hand"), 5);
 	next = stapwatch_map_create("later", 1, 16);
 	TEST("older: a map beside it leaves it its names",
-	     has("older", "written.by.hand,"));
+	     has("older", "written.by.hand,h,"));
 	stapwatch_map_close(next);
 	is_open = files_in("/proc/self/fd", "");
 	sw = stapwatch_open("older");
 	TEST_EQUAL("older: its list is not kept open, as a module may go",
 		   files_in("/proc/self/fd", "") - is_open, 2);
+	TEST("older: a histogram's highest value is not known",
+	     !stapwatch_read_hist(sw, 1, &hist) && hist.count == 1 &&
+	     !hist.max && stapwatch_hist_quantile(&hist, 1) == 991);
 	next = stapwatch_map_create("older", 1, 16);
 	stapwatch_map_add(next, "y");
 	TEST("older: a map in its place has its own", has("older", "y,"));
 	TEST("older: an older reader finds those",
 	     !strcmp(text_of("names"), "0 counter y\n"));
 	TEST("older: who read before still can", !stapwatch_refresh(sw) &&
-	     !strcmp(names_of(sw), "written.by.hand,"));
+	     !strcmp(names_of(sw), "written.by.hand,h,"));
 	stapwatch_map_close(next);
 	stapwatch_close(sw);
 }
@@ -418,13 +423,13 @@ static void older_reader(void)
 	stapwatch_map_add(map, "c");
 	TEST("older reader: the list is `names', as it was",
 	     !strcmp(text_of("names"), "0 counter a\\x20b\n1 hist h\n"
-				       "499 counter c\n"));
+				       "500 counter c\n"));
 	stapwatch_map_del(map, 1);
 	TEST("older reader: without what has gone",
-	     !strcmp(text_of("names"), "0 counter a\\x20b\n499 counter c\n"));
+	     !strcmp(text_of("names"), "0 counter a\\x20b\n500 counter c\n"));
 	stapwatch_map_add_hist(map, "h");
 	TEST("older reader: with what is there again",
-	     !strcmp(text_of("names"), "0 counter a\\x20b\n499 counter c\n"
+	     !strcmp(text_of("names"), "0 counter a\\x20b\n500 counter c\n"
 				       "1 hist h\n"));
 	stapwatch_map_close(map);
 }

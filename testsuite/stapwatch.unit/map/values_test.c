@@ -124,10 +124,11 @@ static void test_hist(void)
 	TEST_EQUAL("hist: a bucket of 1", h.buckets[0], 1);
 	TEST_EQUAL("hist: p50", stapwatch_hist_quantile(&h, 0.5), 495);
 	TEST_EQUAL("hist: p0", stapwatch_hist_quantile(&h, 0), 0);
-	TEST("hist: p100",
-	     stapwatch_hist_quantile(&h, 1) > INT64_MAX / 16 * 15);
+	TEST_EQUAL("hist: the highest", h.max, INT64_MAX);
+	TEST_EQUAL("hist: p100", stapwatch_hist_quantile(&h, 1), INT64_MAX);
 	stapwatch_read_hist_cpu(sw, number, 0, &one);
 	TEST_EQUAL("hist: of one CPU", one.count, 333);
+	TEST_EQUAL("hist: the highest of one CPU", one.max, 999);
 	TEST("hist: no such CPU", stapwatch_read_hist_cpu(sw, number, CPUS,
 							  &one) == -1);
 	memset(&h, 0, sizeof(h));
@@ -158,13 +159,16 @@ static int quantiles_wrong(const uint64_t *values, size_t nr)
 	for (i = 0; i < nr; i++)
 		h.buckets[stapwatch_hist_bucket(values[i])]++;
 	h.count = nr;
+	h.max = values[nr - 1];
 	for (permille = 0; permille <= 1000; permille++) {
 		is = stapwatch_hist_quantile(&h, permille / 1000.);
-		wrong += !hist_quantile((const u64 *)h.buckets, permille, &of) ||
-			 is != of;
+		wrong += !hist_quantile_of((const u64 *)h.buckets, h.max,
+					   permille, 1000, &of) || is != of ||
+			 is > h.max;
 		bucket = stapwatch_hist_bucket(
 			sorted_quantile(values, nr, permille / 1000.));
 		wrong += stapwatch_hist_bucket(is) != bucket;
+		wrong += permille == 1000 && is != h.max;
 	}
 	return wrong;
 }
