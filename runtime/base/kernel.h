@@ -216,6 +216,20 @@ static inline unsigned long sw_robust_list(const struct task_struct *task)
 #endif
 }
 
+/*
+ * Of what is mapped, where the program has it from.  Where file systems lie over others
+ * the file itself is one of theirs, and its path leads nowhere that the program sees,
+ * since a little before the header that has such files.
+ */
+static inline const struct path *sw_user_path(const struct file *file)
+{
+#if __has_include(<linux/backing-file.h>)
+	return file_user_path(file);
+#else
+	return &file->f_path;
+#endif
+}
+
 /* PDE_DATA() was its name before 5.17. */
 static inline void *sw_pde_data(const struct inode *inode)
 {

@@ -77,6 +77,7 @@ static const char *
 sw_vma_path(struct vm_area_struct *vma, char *buf, bool *deleted)
 {
 	static const char gone[] = " (deleted)";
+	const struct path *path;
 	const char *name = NULL;
 	size_t len;
 
@@ -86,11 +87,12 @@ sw_vma_path(struct vm_area_struct *vma, char *buf, bool *deleted)
 			name = vma->vm_ops->name(vma);
 		return name ?: "";
 	}
-	name = file_path(vma->vm_file, buf, PATH_MAX);
+	path = sw_user_path(vma->vm_file);
+	name = d_path(path, buf, PATH_MAX);
 	if (IS_ERR(name))
 		return "";
 	len = strlen(name);
-	if (d_unlinked(file_dentry(vma->vm_file)) && len > strlen(gone)) {
+	if (d_unlinked(path->dentry) && len > strlen(gone)) {
 		*deleted = true;
 		/* d_path() says so in words */
 		if (!strcmp(name + len - strlen(gone), gone))
@@ -110,6 +112,7 @@ sw_mmap_fill(struct sw_trace_mmap *m, struct vm_area_struct *vma,
 	     struct task_struct *task, const char *path, u32 flags)
 {
 	struct file *file = vma->vm_file;
+	const struct inode *inode;
 	int has;
 
 	memset(&m->r + 1, 0, m->r.size - sizeof(m->r));
@@ -124,9 +127,11 @@ sw_mmap_fill(struct sw_trace_mmap *m, struct vm_area_struct *vma,
 	if (!file)
 		return;
 	m->offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
-	m->inode = file_inode(file)->i_ino;
-	m->dev_major = MAJOR(file_inode(file)->i_sb->s_dev);
-	m->dev_minor = MINOR(file_inode(file)->i_sb->s_dev);
+	/* as who looks for it sees it, by its path */
+	inode = d_inode(sw_user_path(file)->dentry);
+	m->inode = inode->i_ino;
+	m->dev_major = MAJOR(inode->i_sb->s_dev);
+	m->dev_minor = MINOR(inode->i_sb->s_dev);
 	has = sw_file_build_id(file, m->build_id);
 	if (has > 0)
 		m->flags |= SW_TRACE_MMAP_BUILD_ID;

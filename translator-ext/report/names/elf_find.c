@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <elfutils/libdwelf.h>
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/foreign.h"
@@ -75,14 +77,27 @@ static void check_build_id(struct elf_search *s, int fd, bool *same)
 	free(by.s);
 }
 
-static bool is_unchanged(struct elf_search *s, const struct stat *st)
+/*
+ * Where st_dev is another number than the kernel's own of a file system: of a subvolume,
+ * and of what lies over others.  There a file is told by its inode and its time.
+ */
+static bool has_own_devices(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && (fs.f_type == BTRFS_SUPER_MAGIC ||
+				     fs.f_type == OVERLAYFS_SUPER_MAGIC);
+}
+
+static bool is_unchanged(struct elf_search *s, int fd, const struct stat *st)
 {
 	const struct image *im = s->image;
 	const uint64_t mapped = s->head->realtime +
 				(im->mapped - s->head->r.time);
 
-	if (im->inode != st->st_ino || im->dev_major != major(st->st_dev) ||
-	    im->dev_minor != minor(st->st_dev)) {
+	if (im->inode != st->st_ino ||
+	    ((im->dev_major != major(st->st_dev) ||
+	      im->dev_minor != minor(st->st_dev)) && !has_own_devices(fd))) {
 		elf_because(s, "another file has taken its place: it is another inode, and there was no build-id");
 		return false;
 	}
@@ -119,7 +134,7 @@ static int try_path(struct elf_search *s, const char *root, const char *path,
 		return -1;
 	}
 	same = !fstat(fd, &st) &&
-	       (has_build_id(s->image) || is_unchanged(s, &st));
+	       (has_build_id(s->image) || is_unchanged(s, fd, &st));
 	reason = same ? may_not_read(s, fd) : NULL;
 	if (reason && has_build_id(s->image) && !elf_is(fd))
 		say_replaced(s, reason);
