@@ -22,6 +22,7 @@
 
 #define PAGE 4096u
 #define BASE 0x7f0000000000u
+#define MODULES 0xffffffffc0000000u
 
 static uint64_t now = 1, written, most;
 static uint32_t seq, samples;
@@ -82,6 +83,13 @@ static void put_map(uint32_t pid, uint64_t addr, uint64_t len, const char *path)
 	put(&m.r, SW_TRACE_MMAP, sizeof(m), path);
 }
 
+static void put_module(uint64_t addr, uint64_t len, const char *name)
+{
+	struct sw_trace_module m = { .addr = addr, .len = len };
+
+	put(&m.r, SW_TRACE_MODULE, sizeof(m), name);
+}
+
 static void put_fork(uint32_t parent, uint32_t child)
 {
 	struct sw_trace_fork f = { .pid = child, .tid = child,
@@ -100,15 +108,35 @@ static void put_sample(uint32_t pid, uint64_t ip, uint32_t ustack)
 	put(&s.r, SW_TRACE_SAMPLE, sizeof(s), NULL);
 }
 
-static void put_stack(uint32_t stack, const uint64_t *ip, uint32_t nr)
+static void put_kernel_sample(uint64_t ip, uint32_t kstack)
+{
+	struct sw_trace_sample s = { .pid = 1, .tid = 1, .ip = ip, .period = 1,
+				     .kstack = kstack };
+
+	samples++;
+	put(&s.r, SW_TRACE_SAMPLE, sizeof(s), NULL);
+}
+
+static void put_any_stack(uint32_t stack, uint32_t flags, const uint64_t *ip,
+			  uint32_t nr)
 {
 	struct {
 		struct sw_trace_stack s;
 		uint64_t ip[64];
-	} s = { .s = { .stack = stack, .flags = SW_TRACE_STACK_USER, .nr = nr } };
+	} s = { .s = { .stack = stack, .flags = flags, .nr = nr } };
 
 	memcpy(s.ip, ip, nr * sizeof(*ip));
 	put(&s.s.r, SW_TRACE_STACK, sizeof(s.s) + nr * sizeof(*ip), NULL);
+}
+
+static void put_stack(uint32_t stack, const uint64_t *ip, uint32_t nr)
+{
+	put_any_stack(stack, SW_TRACE_STACK_USER, ip, nr);
+}
+
+static void put_kernel_stack(uint32_t stack, const uint64_t *ip, uint32_t nr)
+{
+	put_any_stack(stack, 0, ip, nr);
 }
 
 /* ---- kinds */
@@ -171,6 +199,22 @@ static void replaced(void)
 		put_sample(1, BASE + i % nr * 2 * PAGE, 0);
 		put_map(1, BASE + i % nr * 2 * PAGE, PAGE,
 			i / nr & 1 ? "/tmp/x" : "/tmp/y");
+	}
+}
+
+/* So is each of many modules, after a sample that has a stack. */
+static void modules(void)
+{
+	const uint64_t half = most / 2, ip[] = { MODULES, MODULES + PAGE * 2 };
+	uint64_t i, nr;
+
+	put_kernel_stack(1, ip, 2);
+	for (nr = 0; written < half; nr++)
+		put_module(MODULES + nr * 2 * PAGE, PAGE, "x");
+	for (i = 0; goes_on(); i++) {
+		put_kernel_sample(MODULES + i % nr * 2 * PAGE, 1);
+		put_module(MODULES + i % nr * 2 * PAGE, PAGE,
+			   i / nr & 1 ? "x" : "y");
 	}
 }
 
@@ -254,8 +298,8 @@ static const struct {
 	void (*put)(void);
 } kinds[] = {
 	{ "usual", usual }, { "up", up }, { "down", down },
-	{ "replaced", replaced }, { "covered", covered }, { "forked", forked },
-	{ "alike", alike }, { "stacks", stacks },
+	{ "replaced", replaced }, { "modules", modules }, { "covered", covered },
+	{ "forked", forked }, { "alike", alike }, { "stacks", stacks },
 };
 
 /* ---- what a command takes */

@@ -12,7 +12,7 @@ static struct branch_end end_of(struct procs *procs,
 				const struct sw_trace_sample *s, uint64_t addr)
 {
 	const bool kernel = addr >> 63;
-	const uint32_t space = kernel ? 0 :
+	const uint32_t space = kernel ? procs_modules(procs) :
 					procs_space(procs, s->pid, s->r.time);
 	struct branch_end end = { 0 };
 

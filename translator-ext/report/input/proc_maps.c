@@ -48,14 +48,25 @@ struct procs {
 	size_t nr_free, size_free;
 	struct intern views;
 	struct map_nodes nodes;
-	uint32_t modules;	/* a tree */
+	uint32_t *modules;	/* trees, as one followed the other; the last one grows */
+	size_t nr_modules, size_modules;
+	bool modules_kept;	/* samples refer to the last one */
 };
+
+static void add_modules(struct procs *p, uint32_t tree)
+{
+	p->modules = array_room(p->modules, &p->size_modules,
+				p->nr_modules + 1, sizeof(*p->modules));
+	p->modules[p->nr_modules++] = tree;
+	p->modules_kept = false;
+}
 
 struct procs *procs_new(struct images *images, struct intern *texts)
 {
 	struct procs *p = xmalloc(sizeof(*p));
 
 	*p = (struct procs) { .images = images, .texts = texts };
+	add_modules(p, 0);
 	return p;
 }
 
@@ -65,6 +76,7 @@ void procs_free(struct procs *p)
 
 	free(p->spaces);
 	free(p->free_spaces);
+	free(p->modules);
 	map_nodes_free(&p->nodes);
 	for (i = 0; i < p->pids.nr; i++)
 		jit_dump_free(p->processes[i].jit);
@@ -248,9 +260,15 @@ static void on_module(struct procs *p, const struct sw_trace_module *r)
 		.offset = r->addr,
 		.image = image_of_module(p->images, r),
 	};
+	uint32_t *tree = &p->modules[p->nr_modules - 1];
 
-	if (m.end > m.addr)
-		p->modules = map_tree_put(&p->nodes, p->modules, &m);
+	if (m.end <= m.addr || is_there(p, *tree, &m))
+		return;
+	if (p->modules_kept && !is_vacant(p, *tree, &m)) {
+		add_modules(p, map_tree_copy(&p->nodes, *tree));
+		tree = &p->modules[p->nr_modules - 1];
+	}
+	*tree = map_tree_put(&p->nodes, *tree, &m);
 }
 
 void procs_record(struct procs *p, const struct sw_trace_record *r)
@@ -298,6 +316,12 @@ uint32_t procs_space(struct procs *p, uint32_t pid, uint64_t time)
 	return intern(&p->views, &v, sizeof(v));
 }
 
+uint32_t procs_modules(struct procs *p)
+{
+	p->modules_kept = true;
+	return p->nr_modules - 1;
+}
+
 /* An address of memory without a file is that of a function, if there is one. */
 static void find_jit(const struct procs *p, const struct view *v,
 		     const struct map *m, uint64_t *offset)
@@ -312,7 +336,7 @@ uint32_t procs_find(struct procs *p, uint32_t space, bool kernel, uint64_t ip,
 {
 	const struct view *v = kernel ? NULL : p->views.keys[space].key;
 	const struct space *s = v ? &p->spaces[v->space] : NULL;
-	const struct map *m = find_map(p, s ? s->maps : p->modules, ip);
+	const struct map *m = find_map(p, s ? s->maps : p->modules[space], ip);
 
 	*offset = m ? m->offset + (ip - m->addr) : ip;
 	find_jit(p, v, m, offset);

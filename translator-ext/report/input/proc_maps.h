@@ -6,7 +6,8 @@
  * A space is what addresses mean to a process at one time.  It grows by maps
  * that lie where there was nothing; where one takes the place of another, at
  * exec, and when a JIT compiler has written down what it made, a new space begins,
- * so that (space, address) means one thing for ever.
+ * so that (space, address) means one thing for ever.  The kernel's modules are such a
+ * space too, with numbers of its own.
  */
 #ifndef STAPWATCH_PROC_MAPS_H
 #define STAPWATCH_PROC_MAPS_H
@@ -33,9 +34,12 @@ uint32_t procs_comm(struct procs *p, uint32_t pid, uint32_t tid);
 /** procs_space - what a process's addresses mean at this time; it is kept */
 uint32_t procs_space(struct procs *p, uint32_t pid, uint64_t time);
 
+/** procs_modules - what the kernel's addresses mean at this time; it is kept */
+uint32_t procs_modules(struct procs *p);
+
 /**
  * procs_find - whose code an address is
- * @space: a process's; any for the kernel's addresses
+ * @space: of procs_space(), or of procs_modules() for the kernel's addresses
  * @kernel: whether it is one of the kernel's
  * @offset: what the image calls it
  *

@@ -278,7 +278,7 @@ static void fill_key(const struct reading *rd, const struct sw_trace_sample *s,
 	const bool user = s->flags & SW_TRACE_USER;
 	struct procs *procs = rd->p->procs;
 	const unsigned int f = rd->fields;
-	uint32_t space = 0;
+	uint32_t space;
 
 	*key = (struct cell_key) { 0 };
 	if (f & PROFILE_COMM)
@@ -289,14 +289,13 @@ static void fill_key(const struct reading *rd, const struct sw_trace_sample *s,
 		key->tid = s->tid;
 	if (f & PROFILE_CPU)
 		key->cpu = s->r.cpu;
-	/* a kernel's address means the same to all */
-	if (user && f & PROFILE_IP)
-		space = procs_space(procs, s->pid, s->r.time);
 	if (f & PROFILE_WALL && f & PROFILE_STACK &&
 	    is_off_cpu(rd->p, s->event)) {
 		key->image = image_of_mark(&rd->p->images, "[off CPU]");
 		key->off = true;
 	} else if (f & PROFILE_IP) {
+		space = user ? procs_space(procs, s->pid, s->r.time) :
+			       procs_modules(procs);
 		key->image = procs_find(procs, space, !user, s->ip,
 					&key->offset);
 		key->idle = !s->pid;
@@ -306,6 +305,8 @@ static void fill_key(const struct reading *rd, const struct sw_trace_sample *s,
 			      PROFILE_STACK_LOST : s->kstack;
 		key->ustack = s->flags & SW_TRACE_NO_USTACK ?
 			      PROFILE_STACK_LOST : s->ustack;
+		if (s->kstack)
+			key->modules = procs_modules(procs);
 		if (s->ustack)
 			key->space = procs_space(procs, s->pid, s->r.time);
 		key->in_user = user;

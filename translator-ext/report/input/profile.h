@@ -60,8 +60,9 @@ struct cell_key {
 	uint32_t ustack;
 	uint32_t in_user;	/* ustack, not kstack, begins there */
 	uint32_t has;		/* which of these two: SW_TRACE_HAS_... */
-	uint32_t idle;		/* the thread that a CPU has when it has none */
-	uint32_t off;		/* the place is no place but a mark: it was on no CPU */
+	uint32_t modules;	/* what kstack's addresses mean */
+	uint16_t idle;		/* the thread that a CPU has when it has none */
+	uint16_t off;		/* the place is no place but a mark: it was on no CPU */
 	uint32_t frame;		/* of what is inlined there; in all cells 0, the innermost */
 	uint64_t addr;
 	uint64_t data_src;

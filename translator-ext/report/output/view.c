@@ -150,6 +150,7 @@ void view_frame_name(struct buf *out, const char *name)
 }
 
 struct stack_key {
+	uint32_t modules;
 	uint32_t space;
 	uint32_t kstack;
 	uint32_t ustack;
@@ -182,6 +183,7 @@ static enum view_end push_stack(struct view *v, const struct stack_key *key,
 {
 	/* the first of all is where the sample itself says that it was, if it does */
 	const uint32_t skip = !key->off && kernel != key->in_user;
+	const uint32_t space = kernel ? key->modules : key->space;
 	const struct image *images = v->profile->images.all;
 	const struct profile_stack *s;
 	uint32_t image, i;
@@ -193,7 +195,7 @@ static enum view_end push_stack(struct view *v, const struct stack_key *key,
 		return VIEW_END_WHOLE;
 	}
 	for (i = skip; i < s->nr; i++) {
-		image = procs_find(v->profile->procs, key->space, kernel,
+		image = procs_find(v->profile->procs, space, kernel,
 				   s->ip[i] - !!i, &offset);
 		if (!kernel && (images[image].kind == IMAGE_NONE ||
 				is_kernels(s->ip[i]))) {
@@ -217,8 +219,14 @@ static struct view_callers numbered(const struct view *v, uint32_t nr)
 
 static struct stack_key stack_of(const struct cell_key *cell)
 {
-	return (struct stack_key) { cell->space, cell->kstack, cell->ustack,
-				    cell->in_user, cell->off };
+	return (struct stack_key) {
+		.modules = cell->modules,
+		.space = cell->space,
+		.kstack = cell->kstack,
+		.ustack = cell->ustack,
+		.in_user = cell->in_user,
+		.off = cell->off,
+	};
 }
 
 struct view_callers view_callers(struct view *v, const struct cell_key *cell)
