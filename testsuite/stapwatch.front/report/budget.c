@@ -293,6 +293,19 @@ static void stacks(void)
 	}
 }
 
+/* Each sample is in a file of its own, which is not there. */
+static void images(void)
+{
+	char name[32];
+	uint32_t i;
+
+	for (i = 0; goes_on(); i++) {
+		snprintf(name, sizeof(name), "/tmp/%u", i);
+		put_map(1, BASE + i * 2ull * PAGE, PAGE, name);
+		put_sample(1, BASE + i * 2ull * PAGE, 0);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*put)(void);
@@ -300,6 +313,7 @@ static const struct {
 	{ "usual", usual }, { "up", up }, { "down", down },
 	{ "replaced", replaced }, { "modules", modules }, { "covered", covered },
 	{ "forked", forked }, { "alike", alike }, { "stacks", stacks },
+	{ "images", images },
 };
 
 /* ---- what a command takes */

@@ -85,7 +85,6 @@ void disasm_one(struct disasm *d, const void *code, size_t size, uint64_t addr,
 	*in = (struct instruction) {
 		.addr = addr,
 		.size = size < least ? size : least,
-		.text = "(bad)",
 	};
 	if (!cs_disasm_iter(d->handle, &at, &left, &next, d->insn))
 		return;
@@ -94,8 +93,20 @@ void disasm_one(struct disasm *d, const void *code, size_t size, uint64_t addr,
 		       (in_group(d, CS_GRP_JUMP) && !in_group(d, CS_GRP_CALL));
 	if (in->branches)
 		in->target = target_of(d);
-	snprintf(in->text, sizeof(in->text), "%-7s %s", d->insn->mnemonic,
-		 d->insn->op_str);
+}
+
+void disasm_text(struct disasm *d, const void *code,
+		 const struct instruction *in, char text[DISASM_TEXT])
+{
+	const uint8_t *at = code;
+	uint64_t next = in->addr;
+	size_t left = in->size;
+
+	if (cs_disasm_iter(d->handle, &at, &left, &next, d->insn))
+		snprintf(text, DISASM_TEXT, "%-7s %s", d->insn->mnemonic,
+			 d->insn->op_str);
+	else
+		snprintf(text, DISASM_TEXT, "(bad)");
 }
 
 #else /* !HAVE_CAPSTONE */
@@ -122,6 +133,15 @@ void disasm_one(struct disasm *d, const void *code, size_t size, uint64_t addr,
 	(void)d;
 	(void)code;
 	*in = (struct instruction) { .addr = addr, .size = size };
+}
+
+void disasm_text(struct disasm *d, const void *code,
+		 const struct instruction *in, char text[DISASM_TEXT])
+{
+	(void)d;
+	(void)code;
+	(void)in;
+	*text = '\0';
 }
 
 #endif

@@ -17,8 +17,9 @@ struct instruction {
 	unsigned int size;
 	bool branches;		/* a jump or a return, and no call */
 	uint64_t target;	/* where to; 0: not known */
-	char text[200];
 };
+
+#define DISASM_TEXT 200		/* room for one as text */
 
 /**
  * disasm_new - for a processor
@@ -39,5 +40,13 @@ bool disasm_built(void);
  */
 void disasm_one(struct disasm *d, const void *code, size_t size, uint64_t addr,
 		struct instruction *in);
+
+/**
+ * disasm_text - such an instruction as text, as an assembler has it
+ *
+ * There may be a million in a function, so that none keeps its text.
+ */
+void disasm_text(struct disasm *d, const void *code,
+		 const struct instruction *in, char text[DISASM_TEXT]);
 
 #endif

@@ -45,7 +45,6 @@ void function_read(struct places *pl, const struct place *place,
 {
 	struct elf_file *elf = place_elf(pl, place->image);
 	struct instruction *in;
-	const char *code;
 	uint64_t addr, at;
 	size_t size;
 
@@ -59,21 +58,28 @@ void function_read(struct places *pl, const struct place *place,
 	/* the file's addresses are not the kernel's */
 	addr -= place->addr - place->start;
 	size = place->size < LONGEST ? place->size : LONGEST;
-	code = elf_file_code(elf, addr, &size);
-	if (!code)
+	f->bytes = elf_file_code(elf, addr, &size);
+	if (!f->bytes)
 		return;
 	for (at = 0; at < size; at += in->size) {
 		f->code = array_room(f->code, &f->size, f->nr + 1,
 				     sizeof(*f->code));
 		in = &f->code[f->nr++];
-		disasm_one(d, code + at, size - at, f->start + at, in);
+		disasm_one(d, f->bytes + at, size - at, f->start + at, in);
 	}
 	find_blocks(f);
 }
 
-void function_free(struct function *f)
+void function_drop_code(struct function *f)
 {
 	free(f->code);
+	f->code = NULL;
+	f->nr = f->size = 0;
+}
+
+void function_free(struct function *f)
+{
+	function_drop_code(f);
 	free(f->blocks);
 }
 

@@ -12,7 +12,8 @@
 #include "report/names/places.h"
 
 struct function {
-	struct instruction *code;	/* NULL: its code is not to be had */
+	const char *bytes;		/* as long as the places; NULL: not to be had */
+	struct instruction *code;	/* of these */
 	size_t nr, size;
 	uint64_t *blocks;		/* where they begin, in order */
 	size_t nr_blocks, size_blocks;
@@ -28,6 +29,9 @@ struct function {
 void function_read(struct places *pl, const struct place *place,
 		   struct disasm *d, struct function *f);
 void function_free(struct function *f);
+
+/** function_drop_code - keep no more of it than its blocks */
+void function_drop_code(struct function *f);
 
 /** function_block - where the block of an address begins and ends */
 void function_block(const struct function *f, uint64_t addr, uint64_t *start,

@@ -22,6 +22,7 @@ struct part {
 	uint64_t samples;
 	uint64_t events;
 	uint32_t place;
+	uint32_t next;		/* of a function's addresses; plus 1; 0: that was all */
 };
 
 struct annotation {
@@ -36,8 +37,8 @@ struct annotation {
 	struct buf *out;
 };
 
-static void add(struct annotation *a, const struct part_key *key,
-		const struct cell *c, uint32_t place)
+static uint32_t add(struct annotation *a, const struct part_key *key,
+		    const struct cell *c, uint32_t place)
 {
 	const uint32_t nr = intern(&a->keys, key, sizeof(*key));
 
@@ -45,6 +46,7 @@ static void add(struct annotation *a, const struct part_key *key,
 	a->parts[nr].samples += c->samples;
 	a->parts[nr].events += c->events;
 	a->parts[nr].place = place;
+	return nr;
 }
 
 static void add_cell(struct annotation *a, uint32_t cell)
@@ -60,12 +62,18 @@ static void add_cell(struct annotation *a, uint32_t cell)
 		.start = place->start,
 		.total = true,
 	};
+	uint32_t total, before, part;
 
 	places_missed(v->places, place, c->samples);
-	add(a, &key, c, nr);
+	total = add(a, &key, c, nr);
 	key.addr = place->addr;
 	key.total = false;
-	add(a, &key, c, nr);
+	before = a->keys.nr;
+	part = add(a, &key, c, nr);
+	if (part != before)
+		return;
+	a->parts[part].next = a->parts[total].next;
+	a->parts[total].next = part + 1;
 }
 
 static const struct part *find(const struct annotation *a,
@@ -152,15 +160,22 @@ static void put_line(struct annotation *a, const struct place *place,
 
 static void print_address(struct annotation *a, struct part_key *key,
 			  const struct place *place, const struct part *total,
+			  const struct function *f,
 			  const struct instruction *in, uint32_t *file,
 			  uint32_t *line)
 {
+	char text[DISASM_TEXT];
+
 	put_line(a, place, in->addr, file, line);
 	key->addr = in->addr;
 	key->total = false;
 	put_share(a, find(a, key), total);
 	buf_printf(a->out, "  %12" PRIx64 "  ", in->addr);
-	shown_text(a->out, in->text);
+	if (f->bytes) {
+		disasm_text(a->view->disasm, f->bytes + (in->addr - f->start),
+			    in, text);
+		shown_text(a->out, text);
+	}
 	buf_puts(a->out, "\n");
 }
 
@@ -173,16 +188,13 @@ static int by_addr(const void *a, const void *b)
 
 /* Of code that is not to be had: the addresses that have samples. */
 static void sampled_addresses(const struct annotation *a,
-			      const struct part_key *of, struct function *f)
+			      const struct part *total, struct function *f)
 {
 	const struct part_key *key;
 	uint32_t i;
 
-	for (i = 0; i < a->keys.nr; i++) {
-		key = a->keys.keys[i].key;
-		if (key->event != of->event || key->image != of->image ||
-		    key->start != of->start || key->total)
-			continue;
+	for (i = total->next; i; i = a->parts[i - 1].next) {
+		key = a->keys.keys[i - 1].key;
 		f->code = array_room(f->code, &f->size, f->nr + 1,
 				     sizeof(*f->code));
 		f->code[f->nr++].addr = key->addr;
@@ -211,9 +223,9 @@ static void print_function(struct annotation *a, struct part_key key,
 	buf_puts(a->out, "  SHARE  SAMPLES       ADDRESS\n");
 	function_read(v->places, &place, v->disasm, &f);
 	if (!f.nr)
-		sampled_addresses(a, &key, &f);
+		sampled_addresses(a, &total, &f);
 	for (i = 0; i < f.nr; i++)
-		print_address(a, &key, &place, &total, &f.code[i], &file,
+		print_address(a, &key, &place, &total, &f, &f.code[i], &file,
 			      &line);
 	function_free(&f);
 }

@@ -279,6 +279,7 @@ const struct function *view_function(struct view *v, const struct place *place)
 	v->functions = array_room(v->functions, &v->size_functions, nr + 1,
 				  sizeof(*v->functions));
 	function_read(v->places, place, v->disasm, &v->functions[nr]);
+	function_drop_code(&v->functions[nr]);
 	return &v->functions[nr];
 }
 

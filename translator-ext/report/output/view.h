@@ -99,7 +99,7 @@ struct view_callers view_callers(struct view *v, const struct cell_key *key);
 /** view_broken - samples whose user stack ended so, of stacks asked for */
 uint64_t view_broken(const struct view *v, enum view_end end);
 
-/** view_function - the function that a place is in, with its blocks */
+/** view_function - the function that a place is in, with its blocks and no code */
 const struct function *view_function(struct view *v, const struct place *place);
 
 /** view_share - events of all that the view has of that event, in percent */
