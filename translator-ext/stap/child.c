@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,8 +25,8 @@
 #define PARTIAL_MS 200
 /*
  * timeout(1) sends its signal to us and then to our group, stap among it; and
- * at the third one stap gives up without cleaning.  So of those that come close
- * together only one is passed on.
+ * at the third one stap gives up without cleaning.  So of those that end it and
+ * come close together only one is passed on.
  */
 #define REPEAT_MS 200
 
@@ -33,6 +34,8 @@ struct stream {
 	int from;		/* -1: at its end */
 	int to;
 	struct diag *filter;
+	struct buf out;		/* filtered */
+	size_t sent;		/* of out */
 };
 
 static sigset_t old_mask;
@@ -98,30 +101,40 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-static void write_all(struct stream *s, const struct buf *b)
+static bool has_output(const struct stream *s)
 {
-	size_t done = 0;
-	ssize_t n;
+	return s->sent < s->out.len;
+}
 
-	while (done < b->len) {
-		n = write(s->to, b->s + done, b->len - done);
-		if (n >= 0) {
-			done += n;
-		} else if (errno == EAGAIN) {
-			poll(&(struct pollfd) { s->to, POLLOUT, 0 }, 1, -1);
-		} else if (errno != EINTR) {
-			/* the child will find its pipe closed, as we did */
-			close_fd(&s->from);
-			return;
-		}
+static void drop_output(struct stream *s)
+{
+	free(s->out.s);
+	s->out = (struct buf) { 0 };
+	s->sent = 0;
+}
+
+/* No more at once than a pipe that poll() finds writable takes without waiting. */
+static void send_some(struct stream *s)
+{
+	size_t left = s->out.len - s->sent;
+	ssize_t n = write(s->to, s->out.s + s->sent,
+			  left < PIPE_BUF ? left : PIPE_BUF);
+
+	if (n >= 0) {
+		s->sent += n;
+	} else if (errno != EAGAIN && errno != EINTR) {
+		/* the child will find its pipe closed, as we did */
+		close_fd(&s->from);
+		s->sent = s->out.len;
 	}
+	if (!has_output(s))
+		drop_output(s);
 }
 
 /* Some bytes of the child's, if there are any; false: not now. */
-static bool pump(struct stream *s)
+static bool receive(struct stream *s)
 {
 	char bytes[16384];
-	struct buf out = { 0 };
 	ssize_t n;
 
 	if (s->from < 0)
@@ -130,23 +143,16 @@ static bool pump(struct stream *s)
 	if (n < 0)
 		return errno == EINTR;
 	if (n)
-		diag_feed(s->filter, bytes, n, &out);
+		diag_feed(s->filter, bytes, n, &s->out);
 	else
 		close_fd(&s->from);
-	write_all(s, &out);
-	free(out.s);
 	return n > 0;
 }
 
 static void flush(struct stream *s)
 {
-	struct buf out = { 0 };
-
-	if (!diag_pending(s->filter))
-		return;
-	diag_flush(s->filter, &out);
-	write_all(s, &out);
-	free(out.s);
+	if (diag_pending(s->filter))
+		diag_flush(s->filter, &s->out);
 }
 
 /* As the shell that started us expects of its job. */
@@ -161,6 +167,13 @@ static void stop_self(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
+/* Each of the others is a request of its own: SIGUSR2 is stap's next output file. */
+static bool is_end(int sig)
+{
+	return sig == SIGHUP || sig == SIGINT || sig == SIGQUIT ||
+	       sig == SIGTERM;
+}
+
 static void pass_on(pid_t pid, const struct signalfd_siginfo *si)
 {
 	static long last[_NSIG];
@@ -169,7 +182,7 @@ static void pass_on(pid_t pid, const struct signalfd_siginfo *si)
 	/* from a process, not from the kernel for a terminal */
 	if (si->ssi_code > 0)
 		return;
-	if (si->ssi_signo != SIGCONT && last[si->ssi_signo] &&
+	if (is_end(si->ssi_signo) && last[si->ssi_signo] &&
 	    now - last[si->ssi_signo] < REPEAT_MS)
 		return;
 	last[si->ssi_signo] = now;
@@ -194,6 +207,7 @@ static bool take_signals(int fd, pid_t pid, int *status)
 	return false;
 }
 
+/* While the child lives no write may wait: signals would wait with it. */
 static int follow(int signals, pid_t pid, struct stream *streams, int nr)
 {
 	struct pollfd fds[3] = { { signals, POLLIN, 0 } };
@@ -203,16 +217,21 @@ static int follow(int signals, pid_t pid, struct stream *streams, int nr)
 	for (;;) {
 		partial = false;
 		for (i = 0; i < nr; i++) {
-			fds[i + 1] = (struct pollfd) { streams[i].from, POLLIN,
-						       0 };
-			partial |= diag_pending(streams[i].filter);
+			fds[i + 1] = has_output(&streams[i]) ?
+				(struct pollfd) { streams[i].to, POLLOUT, 0 } :
+				(struct pollfd) { streams[i].from, POLLIN, 0 };
+			partial |= !has_output(&streams[i]) &&
+				   diag_pending(streams[i].filter);
 		}
 		n = poll(fds, nr + 1, partial ? PARTIAL_MS : -1);
 		for (i = 0; i < nr; i++) {
-			if (!n)
+			if (!n && !has_output(&streams[i]))
 				flush(&streams[i]);
+			else if (n > 0 && fds[i + 1].revents &&
+				 has_output(&streams[i]))
+				send_some(&streams[i]);
 			else if (n > 0 && fds[i + 1].revents)
-				pump(&streams[i]);
+				receive(&streams[i]);
 		}
 		if (n > 0 && fds[0].revents &&
 		    take_signals(signals, pid, &status))
@@ -220,12 +239,42 @@ static int follow(int signals, pid_t pid, struct stream *streams, int nr)
 	}
 }
 
+/* No child is left that a signal could be for: what ends programs ends this. */
+static bool is_ended(int fd)
+{
+	struct signalfd_siginfo si;
+	bool ended = false;
+
+	while (read(fd, &si, sizeof(si)) == sizeof(si)) {
+		ended |= is_end(si.ssi_signo);
+		if (si.ssi_signo == SIGTSTP)
+			stop_self();
+	}
+	return ended;
+}
+
+/* SIGNALS: -1 if they are not held.  False: one of them ends this. */
+static bool send_all(struct stream *s, int signals)
+{
+	struct pollfd fds[2] = { { s->to, POLLOUT, 0 }, { signals, POLLIN, 0 } };
+
+	while (has_output(s)) {
+		if (poll(fds, 2, -1) < 0)
+			continue;
+		if (fds[0].revents)
+			send_some(s);
+		else if (is_ended(signals))
+			return false;
+	}
+	return true;
+}
+
 /*
  * What the child wrote is in the pipes.  Something that it left running, a
  * flight recorder or a command of -c in the background, may write there later:
  * then somebody has to stay and read.
  */
-static void drain(struct stream *streams, int nr)
+static void drain(int signals, struct stream *streams, int nr)
 {
 	struct pollfd fds[2];
 	bool open = false;
@@ -234,9 +283,13 @@ static void drain(struct stream *streams, int nr)
 	for (i = 0; i < nr; i++) {
 		if (streams[i].from >= 0)
 			fcntl(streams[i].from, F_SETFL, O_NONBLOCK);
-		while (pump(&streams[i]))
-			;
+		do {
+			if (!send_all(&streams[i], signals))
+				return;
+		} while (receive(&streams[i]));
 		flush(&streams[i]);
+		if (!send_all(&streams[i], signals))
+			return;
 		open |= streams[i].from >= 0;
 	}
 	if (!open || fork())
@@ -252,12 +305,15 @@ static void drain(struct stream *streams, int nr)
 			fds[i] = (struct pollfd) { streams[i].from, POLLIN, 0 };
 		poll(fds, nr, -1);
 		for (i = 0; i < nr; i++) {
-			pump(&streams[i]);
+			receive(&streams[i]);
+			send_all(&streams[i], -1);
 			open |= streams[i].from >= 0;
 		}
 	}
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		flush(&streams[i]);
+		send_all(&streams[i], -1);
+	}
 	_exit(0);
 }
 
@@ -294,8 +350,8 @@ become(const struct child *child, pid_t parent, int out, int err)
 int child_run(const struct child *child)
 {
 	struct stream streams[2] = {
-		{ -1, STDERR_FILENO, child->err },
-		{ -1, STDOUT_FILENO, child->out },
+		{ .from = -1, .to = STDERR_FILENO, .filter = child->err },
+		{ .from = -1, .to = STDOUT_FILENO, .filter = child->out },
 	};
 	int nr = child->out ? 2 : 1, status = -1, signals;
 	int err = -1, out = -1;
@@ -316,13 +372,15 @@ int child_run(const struct child *child)
 		close_fd(&err);
 		close_fd(&out);
 		status = follow(signals, pid, streams, nr);
-		drain(streams, nr);
+		drain(signals, streams, nr);
 	}
 	close_fd(&err);
 	close_fd(&out);
 	close_fd(&signals);
-	for (int i = 0; i < nr; i++)
+	for (int i = 0; i < nr; i++) {
 		close_fd(&streams[i].from);
+		drop_output(&streams[i]);
+	}
 	return status;
 }
 
