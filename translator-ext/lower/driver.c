@@ -121,7 +121,7 @@ int lower_script(const char *name, const char *text, size_t len,
 		memcpy(l.text, text, len);
 	if (any_of_ours(&l, &readings) && !is_unfinished(&l) &&
 	    !is_open(&l, text, len)) {
-		readings_begin(&l);
+		globals_collect(&l.s.t, false, &l.globals);
 		for (i = 0; i < l.s.nr_probes; i++) {
 			if (record_lower(&l, i))
 				continue;
@@ -147,7 +147,7 @@ int lower_script(const char *name, const char *text, size_t len,
 	}
 	free(l.text);
 	free(l.counted);
-	free(l.globals);
+	lower_globals_free(&l.globals);
 	free(l.tail.s);
 	free(l.natives);
 	tokens_free(&l.thread_names);

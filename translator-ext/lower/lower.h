@@ -14,13 +14,21 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/intern.h"
 #include "script/condition.h"
+
+/* What scripts define for each other.  { 0 } is nothing. */
+struct lower_globals {
+	struct intern names;	/* of variables */
+	bool own_histogram;	/* there is a function of that name */
+};
 
 struct lower_options {
 	const char *pmu;		/* as for event_resolve() */
 	unsigned int index;		/* of the script, on the command line */
 	struct script_args args;
 	const struct script_facts *facts;
+	const struct lower_globals *globals;	/* of all scripts; or NULL */
 };
 
 /* An alias that stands for the beginning of a probe point of the user's. */
@@ -57,6 +65,14 @@ int lower_script(const char *name, const char *text, size_t len,
 		 const struct lower_options *opt, struct lowered *out,
 		 FILE *err);
 void lowered_free(struct lowered *out);
+
+/**
+ * lower_globals_add - add what one script defines for all
+ * @opt: what the script's conditions depend on; its globals are not looked at
+ */
+void lower_globals_add(struct lower_globals *g, const char *text, size_t len,
+		       const struct lower_options *opt);
+void lower_globals_free(struct lower_globals *g);
 
 /**
  * lower_point - lower what stap -l and -L are given: the text behind a `probe'

@@ -11,6 +11,7 @@
  *	argument	what stands in a component's parentheses
  *	native		events that the event table lacks
  *	aliases		how many readings a probe point has
+ *	globals		what names are global
  *	readings	startwatch("EVENT"), elapsed("EVENT")
  *	record		handlers that are histogram() and nothing else
  *	sampling	pmu_profile("EVENT:PERIOD"), time_ms(N)
@@ -77,9 +78,7 @@ struct lowering {
 	bool sampling;		/* the tail has __sw_sampling() */
 	bool waits;		/* and __sw_off_cpu() */
 	struct tokens thread_names;	/* of $thread->NAME, each once */
-	size_t *globals;		/* tokens */
-	size_t nr_globals;
-	bool own_histogram;	/* the script has a function of that name */
+	struct lower_globals globals;	/* of this script alone, private ones too */
 	char letter;		/* of the script in its aliases' names, or 0 */
 };
 
@@ -195,6 +194,21 @@ int native_number(struct lowering *l, size_t i, const char *name,
  */
 struct range aliases_readings(const struct lowering *l, const struct point *p);
 
+/* ---- globals.c */
+
+/**
+ * globals_collect - add what a script's tokens define
+ * @of_others: it is another script: without what is private there
+ */
+void globals_collect(const struct tokens *t, bool of_others,
+		     struct lower_globals *g);
+
+/** globals_have - is a name that of a global variable, as this script sees it? */
+bool globals_have(const struct lowering *l, const char *name);
+
+/** globals_own_histogram - the same of a function histogram() */
+bool globals_own_histogram(const struct lowering *l);
+
 /* ---- readings.c */
 
 /* One reading at the beginning of a handler: $pmu[N]. */
@@ -212,10 +226,7 @@ struct reading {
  */
 int reading_of(struct lowering *l, const struct part *part, struct reading *r);
 
-/** readings_begin - once, before the first readings_put() of a script */
-void readings_begin(struct lowering *l);
-
-/** readings_asked - whether the handler has histogram(), and the script none of its
+/** readings_asked - whether the handler has histogram(), and no script one of its
  * own */
 bool readings_asked(const struct lowering *l, const struct probe *probe);
 

@@ -84,42 +84,6 @@ int reading_of(struct lowering *l, const struct part *part,
 	return -1;
 }
 
-/* Once, as each reading asks for them. */
-void readings_begin(struct lowering *l)
-{
-	size_t i, room = 0;
-	bool global = false;
-
-	for (i = 0; i < l->s.t.nr; i++) {
-		if (is(l, i, "function") && is(l, i + 1, "histogram"))
-			l->own_histogram = true;
-		if (!token_is_name(&l->s.t, i))
-			continue;
-		if (is(l, i, "global") || is(l, i, "private"))
-			global = true;
-		else if (is(l, i, "probe") || is(l, i, "function"))
-			global = false;
-		if (!global)
-			continue;
-		if (l->nr_globals == room) {
-			room = room ? 2 * room : 64;
-			l->globals = xrealloc(l->globals,
-					      room * sizeof(*l->globals));
-		}
-		l->globals[l->nr_globals++] = i;
-	}
-}
-
-static bool is_global(const struct lowering *l, const char *name)
-{
-	size_t k;
-
-	for (k = 0; k < l->nr_globals; k++)
-		if (is(l, l->globals[k], name))
-			return true;
-	return false;
-}
-
 static bool body_names(const struct lowering *l, const struct probe *probe,
 		       const char *name)
 {
@@ -145,7 +109,7 @@ bool readings_asked(const struct lowering *l, const struct probe *probe)
 {
 	size_t i;
 
-	if (l->own_histogram)
+	if (globals_own_histogram(l))
 		return false;
 	for (i = probe->body; i + 1 < probe->body_end; i++)
 		if (is(l, i, "histogram") && is(l, i + 1, "("))
@@ -186,7 +150,7 @@ int readings_put(struct lowering *l, const struct probe *probe,
 		buf_printf(b, "; if (__sw_p%u < " NO_VALUE ") next; ", n);
 		if (is_identifier(r.ev.name) &&
 		    body_names(l, probe, r.ev.name) &&
-		    !is_global(l, r.ev.name))
+		    !globals_have(l, r.ev.name))
 			buf_printf(b, "%s = __sw_p%u; ", r.ev.name, n);
 		if (named)
 			put_name(&r, n, b);

@@ -98,27 +98,47 @@ static char *script_name(const struct script *s, const struct options *opts,
 	return buf_take(&b);
 }
 
-static int load(struct script *s, const struct options *opts,
-		const struct script_facts *facts, bool must_read,
-		unsigned int index)
+static int load(struct script *s, const struct options *opts, bool must_read)
 {
-	const struct lower_options how = {
-		.pmu = opts->pmu,
-		.index = index,
-		.args = { opts->args, opts->nr_args },
-		.facts = facts,
-	};
+	if (!read_script(s, opts))
+		return 0;
+	s->unread = true;
+	if (!must_read)
+		return 0;
+	shown_line(stderr, "stapwatch: %s: %s; give a script that can be read",
+		   s->name, strerror(errno));
+	return -1;
+}
 
-	if (read_script(s, opts)) {
-		s->unread = true;
-		if (!must_read)
-			return 0;
-		shown_line(stderr, "stapwatch: %s: %s; give a script that can be read",
-			   s->name, strerror(errno));
-		return -1;
+/* All of them have been read: a global of one is that of all. */
+static int lower_all(struct script_list *list, struct lower_options *how)
+{
+	struct lower_globals globals = { 0 };
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < list->nr; i++)
+		if (!list->scripts[i].unread)
+			lower_globals_add(&globals, list->scripts[i].text,
+					  list->scripts[i].len, how);
+	how->globals = &globals;
+	for (i = 0; i < list->nr; i++) {
+		struct script *s = &list->scripts[i];
+
+		if (s->unread)
+			continue;
+		how->index = i;
+		/* on after an error: all of them in one go */
+		if (lower_script(s->name, s->text, s->len, how, &s->lowered,
+				 stderr)) {
+			s->unread = true;
+			err = -1;
+		} else {
+			list->changed |= s->lowered.changed;
+		}
 	}
-	return lower_script(s->name, s->text, s->len, &how, &s->lowered,
-			    stderr);
+	lower_globals_free(&globals);
+	return err;
 }
 
 int scripts_load(const struct options *opts, bool must_read,
@@ -126,6 +146,11 @@ int scripts_load(const struct options *opts, bool must_read,
 {
 	unsigned int nr_extra = 0;
 	struct facts facts;
+	struct lower_options how = {
+		.pmu = opts->pmu,
+		.args = { opts->args, opts->nr_args },
+		.facts = &facts.for_scripts,
+	};
 	int err = 0;
 
 	facts_find(opts, &facts);
@@ -143,14 +168,9 @@ int scripts_load(const struct options *opts, bool must_read,
 			nr_extra++;
 		s->name = script_name(s, opts, nr_extra);
 		list->nr++;
-		/* on after an error: all of them in one go */
-		if (load(s, opts, &facts.for_scripts, must_read, i)) {
-			s->unread = true;
-			err = -1;
-		}
-		if (!s->unread && s->lowered.changed)
-			list->changed = true;
+		err |= load(s, opts, must_read);
 	}
+	err |= lower_all(list, &how);
 	facts_free(&facts);
 	if (err)
 		scripts_free(list);

@@ -126,10 +126,12 @@ static void check_again(const struct lowered *out,
 
 static void try_script(const char *text, size_t len, unsigned int index)
 {
+	struct lower_globals globals = { 0 };
 	const struct lower_options opt = {
 		.index = index,
 		.args = { args, sizeof(args) / sizeof(*args) },
 		.facts = &facts,
+		.globals = &globals,
 	};
 	struct lowered out;
 	char *said = NULL;
@@ -139,6 +141,7 @@ static void try_script(const char *text, size_t len, unsigned int index)
 	int rc;
 
 	ensure(err);
+	lower_globals_add(&globals, text, len, &opt);
 	rc = lower_script("x.stp", text, len, &opt, &out, err);
 	fflush(err);
 	ensure(rc == 0 || rc == -1);
@@ -161,6 +164,7 @@ static void try_script(const char *text, size_t len, unsigned int index)
 		ensure(!strncmp(said, "x.stp:", strlen("x.stp:")));
 		ensure(said[said_len - 1] == '\n');
 	}
+	lower_globals_free(&globals);
 	fclose(err);
 	free(said);
 }
