@@ -2,7 +2,8 @@
 /*
  * perf's notation for the events of a PMU: cpu/event=0x3c,umask=0x0/u.  Where
  * a term's bits go, the kernel says in sysfs; for the processor's own PMUs it
- * is known here too, for scripts that are made on another machine.
+ * is known here too, for scripts that are made for another machine, or on one
+ * that has no PMU.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -151,6 +152,55 @@ static const struct format *known_formats(const char *name)
 	return NULL;
 }
 
+/* As perf tells a processor's PMU: by its name, or by its list of CPUs. */
+static bool is_of_processor(const char *pmu)
+{
+	struct buf path = { 0 };
+	bool is;
+
+	if (!strcmp(pmu, "cpu") || !strcmp(pmu, "cpum_cf"))
+		return true;
+	buf_printf(&path, "%s/%s/cpus", root, pmu);
+	is = !access(path.s, F_OK);
+	free(path.s);
+	return is;
+}
+
+/* Names those of this machine's processors; returns how many there are. */
+static unsigned int put_processors(struct buf *b)
+{
+	unsigned int nr = 0;
+	struct dirent **list;
+	int n = scan("", "", &list), i;
+
+	for (i = 0; i < n; i++) {
+		if (is_of_processor(list[i]->d_name)) {
+			buf_puts(b, nr++ ? ", " : "");
+			event_quote(b, list[i]->d_name,
+				    strlen(list[i]->d_name));
+		}
+		free(list[i]);
+	}
+	free(list);
+	return nr;
+}
+
+/* The processor here has a PMU, but none of this name: its terms are others. */
+static bool has_another(const struct pmu *p, struct buf *why)
+{
+	struct buf names = { 0 };
+	unsigned int nr = put_processors(&names);
+
+	if (nr) {
+		buf_puts(why, "this machine has no PMU ");
+		event_quote(why, p->name, strlen(p->name));
+		buf_printf(why, "; of its processor %s %s",
+			   nr == 1 ? "is" : "are", names.s);
+	}
+	free(names.s);
+	return nr;
+}
+
 /* OTHER: the script is for a machine of which sysfs here says nothing. */
 static int find_pmu(struct pmu *p, bool other, struct buf *why)
 {
@@ -170,6 +220,8 @@ static int find_pmu(struct pmu *p, bool other, struct buf *why)
 	}
 	p->formats = known_formats(p->name);
 	if (p->formats) {
+		if (!other && has_another(p, why))
+			return -1;
 		p->type = PERF_TYPE_RAW;
 		return 0;
 	}
