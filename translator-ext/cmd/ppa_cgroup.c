@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 
 #include "base/intern.h"
 #include "base/shown.h"
+#include "cmd/cgroups.h"
 #include "cmd/ppa_room.h"
 
 /* Where a process was seen. */
@@ -142,23 +142,6 @@ static void take_place(struct places *p, uint64_t cgroup, const char *path)
 		place->path = xstrdup(path);
 	else if (strcmp(place->path, path))
 		place->many = true;
-}
-
-static int open_cgroups(char *dir)
-{
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
-	const struct mntent *m;
-	int fd = -1;
-
-	while (mounts && fd < 0 && (m = getmntent(mounts))) {
-		if (strcmp(m->mnt_type, "cgroup2"))
-			continue;
-		fd = open(m->mnt_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		snprintf(dir, PATH_MAX, "%s", m->mnt_dir);
-	}
-	if (mounts)
-		endmntent(mounts);
-	return fd;
 }
 
 /* The kernel's: a cgroup's number is its directory's handle. */
@@ -301,7 +284,7 @@ struct ppa_cgroup *ppa_cgroups(const struct ppa_interval *p, size_t *nr,
 	struct seen *now = xmalloc((nr_processes + 1) * sizeof(*now));
 	struct places places = { 0 };
 
-	places.root = open_cgroups(places.mount);
+	places.root = cgroups_open(places.mount);
 	for (i = 0; i < nr_processes; i++) {
 		const struct ppa_process *one = &processes[i];
 

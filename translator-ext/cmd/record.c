@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/shown.h"
+#include "cmd/cgroups.h"
 #include "cmd/record_when.h"
 #include "cmd/words.h"
 #include "event/event.h"
@@ -219,6 +220,8 @@ static int read_options(struct record *r, int argc, char **argv)
 		return fail("whom to sample? " USAGE);
 	if (r->pid && r->command)
 		return fail("-p samples a process that runs; leave out the command, or -p");
+	if (r->cgroup && cgroups_check("record", r->cgroup))
+		return -1;
 	if (!r->nr_events && !r->timeline)
 		r->events[r->nr_events++] = "cpu_clock:1000000";
 	if (r->wall)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/shown.h"
+#include "cmd/cgroups.h"
 #include "cmd/stat.h"
 #include "cmd/words.h"
 
@@ -147,6 +148,9 @@ static int check(const struct stat_request *req)
 	if (stat_every_is_of_threads(req) && req->whom == STAT_CPUS &&
 	    !req->command)
 		return fail("--every thread:TIME goes by the time of threads: give a COMMAND, -p, -t or -G, or another time");
+	/* it would be waited for, for ever */
+	if (req->cgroup)
+		return cgroups_check("stat", req->cgroup);
 	return 0;
 }
 
