@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many inputs went through a harness, which it says in the end: "N executions".
+ * How many inputs went through a harness, which it says in the end, all in one form:
+ * "fuzz TARGET: N executions, S s, seed D".  The target is what the program is called,
+ * and the seed is the environment's FUZZ_SEED, or none.
+ *
  * And which of them have all of it, where that takes most of the time.
  */
 #ifndef EXECUTIONS_H
@@ -10,19 +13,32 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
+
+extern char *program_invocation_short_name;
 
 static unsigned long executions;
+static struct timespec executions_began;
 
 static void executions_say(void)
 {
-	printf("%lu executions\n", executions);
+	const char *seed = getenv("FUZZ_SEED");
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	printf("fuzz %s: %lu executions, %ld s, seed %s\n",
+	       program_invocation_short_name, executions,
+	       (long)(now.tv_sec - executions_began.tv_sec),
+	       seed ? seed : "none");
 }
 
 /* One more.  Behind it, so that a process that it began does not say it, too. */
 static inline void executions_add(void)
 {
-	if (!executions++)
-		atexit(executions_say);
+	if (executions++)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &executions_began);
+	atexit(executions_say);
 }
 
 /* All have, unless who compiles it wants more of them in the same time. */

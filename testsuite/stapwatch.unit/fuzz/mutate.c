@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * usage: mutate COUNT SEED FILE...
+ * usage: mutate COUNT SEED[:NUMBER] FILE...
  * COUNT inputs, each one of the files with a few mutations, go through
  * LLVMFuzzerTestOneInput(), which says how many they were; the files themselves go
- * first.  The same seed gives the same inputs anywhere.  The one at work is written
- * to ./mutant when a sanitizer, a signal or the alarm ends the program; one that is
- * there at two alarms, a minute apart, is a hang.
+ * first.  The same seed gives the same inputs anywhere, and the inputs of a seed are
+ * numbered from 0: `mutate 1 SEED:NUMBER FILE...' is one of them.  When a sanitizer, a
+ * signal or the alarm ends the program, that is said of the one at work, and it is
+ * written to ./mutant.  One that is there at two alarms, a minute apart, is a hang.
  */
 #include <ctype.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +38,17 @@ static uint64_t state;
 static struct text *files, now;
 static int nr_files;
 static unsigned long volatile nr_now;
+static uint64_t seed, number;	/* of the one at work */
+static bool is_mutant;		/* not one of the files */
+
+/* Inputs of seeds and numbers next to each other have nothing in common. */
+static void seed_input(void)
+{
+	state = seed * 0x9e3779b97f4a7c15ULL + number;
+	state = (state ^ state >> 30) * 0xbf58476d1ce4e5b9ULL;
+	state = (state ^ state >> 27) * 0x94d049bb133111ebULL;
+	state = (state ^ state >> 31) | 1;
+}
 
 /* xorshift64* */
 static uint64_t draw(uint64_t below)
@@ -166,6 +180,9 @@ static void write_mutant(void)
 
 	if (!f || fwrite(now.s, 1, now.len, f) != now.len || fclose(f))
 		perror("mutant");
+	if (is_mutant)
+		fprintf(stderr, "mutate: it is in ./mutant, and again by: mutate 1 %" PRIu64 ":%" PRIu64 " FILE...\n",
+			seed, number);
 }
 
 static void on_death(int sig)
@@ -229,13 +246,17 @@ static void begin_with(const struct text *t)
 int main(int argc, char **argv)
 {
 	unsigned long count, i, k, n;
+	char *end;
 
 	if (argc < 4) {
-		fprintf(stderr, "usage: mutate COUNT SEED FILE...\n");
+		fprintf(stderr, "usage: mutate COUNT SEED[:NUMBER] FILE...\n");
 		return 2;
 	}
 	count = strtoul(argv[1], NULL, 10);
-	state = strtoull(argv[2], NULL, 10) | 1;
+	seed = strtoull(argv[2], &end, 10);
+	number = *end == ':' ? strtoull(end + 1, NULL, 10) : 0;
+	/* for who says it in the end */
+	setenv("FUZZ_SEED", argv[2], 1);
 	nr_files = argc - 3;
 	files = malloc(nr_files * sizeof(*files));
 	if (!files)
@@ -248,9 +269,12 @@ int main(int argc, char **argv)
 		begin_with(&files[i]);
 		run_now();
 	}
-	for (i = 0; i < count; i++) {
+	is_mutant = true;
+	for (i = 0; i < count; i++, number++) {
+		seed_input();
 		begin_with(&files[draw(nr_files)]);
-		n = 1 + draw(12);
+		/* few of them are what comes far */
+		n = 1 + draw(1 + draw(12));
 		for (k = 0; k < n; k++)
 			mutate();
 		run_now();

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "report/input/profile.h"
 #include "report/output/annotate.h"
@@ -29,18 +27,12 @@
 #include "report/output/table.h"
 #include "report/output/timeline_view.h"
 #include "report/output/view.h"
-#include "../ensure.h"
+#include "input.h"
+#include "reading.h"
+#include "trace_words.h"
 #include "../executions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* for mutate.c: marks, with some types behind them; a text; edges of numbers */
-extern const char *const mutate_words[];
-const char *const mutate_words[] = {
-	"SWT\xf7", "SWT\xf7\001", "SWT\xf7\004", "SWT\xf7\005", "SWT\xf7\017",
-	"what a script says\n", "\377\377\377\377", "\177", "\200", "\001", "\010",
-	"\377\377\377\177", "", NULL
-};
 
 static const struct profile_filter everything = {
 	.pid = -1, .tid = -1, .cpu = -1,
@@ -52,23 +44,6 @@ static const struct profile_filter some = {
 };
 
 static FILE *null;
-
-static void check_reading(const struct profile *p, size_t size)
-{
-	const struct loss_sum sum = loss_sum(&p->loss);
-	uint64_t samples = 0;
-	uint32_t i;
-
-	for (i = 0; i < p->keys.nr; i++) {
-		ensure(p->cells[i].samples);
-		samples += p->cells[i].samples;
-	}
-	ensure(samples == sum.read);
-	ensure(p->nr_each == samples);
-	ensure(p->skipped.bytes <= size);
-	ensure(p->skipped.places <= p->skipped.bytes);
-	loss_say(&p->loss, &p->skipped, "fuzz", null);
-}
 
 static uint64_t folded_total(const struct calltree *t, const struct profile *p)
 {
@@ -250,24 +225,13 @@ static void check_timeline(const char *path)
 	};
 	struct buf why = { 0 };
 	struct timeline *t = timeline_read(path, &why);
-	const struct timeline_slice *s;
-	size_t i;
 
 	ensure(!t == !!why.len);
 	if (!t) {
 		free(why.s);
 		return;
 	}
-	for (i = 0; i < t->nr_slices; i++) {
-		s = &t->slices[i];
-		ensure(s->from <= s->to);
-		ensure(!i || t->slices[i - 1].from <= s->from);
-		ensure(s->thread == TIMELINE_NONE || s->thread < t->nr_threads);
-		ensure(s->waker == TIMELINE_NONE || s->waker < t->nr_threads);
-		/* what it is made of is not more than it */
-		ensure(s->system <= s->to - s->from);
-		ensure(timeline_rest(s) <= s->to - s->from);
-	}
+	check_slices(t);
 	v.timeline = t;
 	timeline_json(&v, &why, null);
 	v.filter.span = some.span;
@@ -284,21 +248,17 @@ static void check_timeline(const char *path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	const char *path = input_path(data, size);
 	struct buf why = { 0 };
 	struct profile *p;
-	char path[64];
-	int fd;
 
 	if (!null)
 		null = fopen("/dev/null", "w");
-	fd = memfd_create("trace", MFD_CLOEXEC);
-	ensure(fd >= 0 && write(fd, data, size) == (ssize_t)size);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	p = profile_read(path, ~PROFILE_WALL, &everything, &why);
 	ensure(!p == !!why.len);
 	check_timeline(path);
 	if (p)
-		check_reading(p, size);
+		check_reading(p, size, null);
 	if (p && executions_all_of(data, size)) {
 		check_spans(path, p->nr_each);
 		check_wall(path, p->nr_each);
@@ -307,7 +267,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (p)
 		profile_free(p);
 	free(why.s);
-	close(fd);
 	executions_add();
 	return 0;
 }

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What must hold of what was read of a trace, whatever bytes it had. */
+#ifndef READING_H
+#define READING_H
+
+#include "report/input/profile.h"
+#include "report/input/timeline.h"
+#include "../ensure.h"
+
+/* It was read with PROFILE_EACH. */
+static inline void check_reading(const struct profile *p, size_t size,
+				 FILE *null)
+{
+	const struct loss_sum sum = loss_sum(&p->loss);
+	uint64_t samples = 0;
+	uint32_t i;
+
+	for (i = 0; i < p->keys.nr; i++) {
+		ensure(p->cells[i].samples);
+		samples += p->cells[i].samples;
+	}
+	ensure(samples == sum.read);
+	ensure(p->nr_each == samples);
+	ensure(p->skipped.bytes <= size);
+	ensure(p->skipped.places <= p->skipped.bytes);
+	loss_say(&p->loss, &p->skipped, "fuzz", null);
+}
+
+static inline void check_slices(const struct timeline *t)
+{
+	const struct timeline_slice *s;
+	size_t i;
+
+	for (i = 0; i < t->nr_slices; i++) {
+		s = &t->slices[i];
+		ensure(s->from <= s->to);
+		ensure(!i || t->slices[i - 1].from <= s->from);
+		ensure(s->thread == TIMELINE_NONE || s->thread < t->nr_threads);
+		ensure(s->waker == TIMELINE_NONE || s->waker < t->nr_threads);
+		/* what it is made of is not more than it */
+		ensure(s->system <= s->to - s->from);
+		ensure(timeline_rest(s) <= s->to - s->from);
+	}
+}
+
+#endif
