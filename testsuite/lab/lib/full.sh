@@ -10,7 +10,7 @@ declare -A FILE_KERNELS=()
 # About how many seconds of a processor each takes: a file of the chroot's, where it is more than CHROOT_COST; a kernel that
 # is built, counted with the first file that wants it; what torture does on any kernel, and one of hot's minutes.
 CHROOT_COST=20
-declare -A FILE_COST=([unit/fuzz]=600 [unit/report]=400 [unit/map]=100)
+declare -A FILE_COST=([unit/fuzz]=600 [unit/report]=400 [unit/readers]=400 [unit/map]=100)
 declare -A KERNEL_COST=([debug]=1300 [kasan]=2000 [kcsan]=2000)
 TORTURE_COST=600
 HOT_COST=150
