@@ -50,10 +50,11 @@ static size_t count_recorded(const struct ppa_snapshot *s)
 void ppa_room_put(const struct ppa_interval *p, const char *eol,
 		  struct buf *out)
 {
-	const uint64_t there = threads_there_are();
+	uint64_t there;
 
 	if (!p->now.threads_lost)
 		return;
+	there = threads_there_are();
 	buf_printf(out, "%" PRIu64 " threads found no room since accounting began: no row but [others] has what they did; %zu",
 		   p->now.threads_lost, count_recorded(&p->now));
 	if (there)
