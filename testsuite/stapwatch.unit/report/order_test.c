@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Records come in the order of time, and what that takes is bounded, whoever
- * wrote the trace: the compiler has trace_order.c count the steps it takes, and
- * the linker the bytes it moves.
+ * wrote the trace: the compiler has trace_order.c and heap.c count the steps they
+ * take, and the linker the bytes they move.
  */
 #define _GNU_SOURCE	/* memfd_create() */
 #include <stdbool.h>

@@ -6,24 +6,15 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/heap.h"
 #include "base/intern.h"
-
-/* Four of them are a line of the processor's cache. */
-struct held {
-	uint64_t time;
-	uint32_t nr;		/* of the same time, who came first; wraps */
-	uint32_t at;		/* in words of 8 bytes */
-};
-
-#define BELOW 4			/* each in the heap has as many below it */
 
 struct order {
 	struct trace *trace;
 	struct loss *loss;
 	uint64_t *words;	/* with those of records that have gone */
 	size_t nr_words, size_words;
-	struct held *heap;	/* none is older than the one above it */
-	size_t nr, size;
+	struct heap held;	/* where each stands, in words; its time */
 	size_t words_held;
 	uint32_t came;		/* records, so far */
 	uint64_t before;	/* all that are older may go, */
@@ -44,64 +35,14 @@ struct order *order_new(struct trace *trace, struct loss *loss)
 void order_free(struct order *o)
 {
 	free(o->words);
-	free(o->heap);
+	heap_free(&o->held);
 	free(o);
-}
-
-/* ---- the heap */
-
-static bool is_older(const struct held *x, const struct held *y)
-{
-	return x->time != y->time ? x->time < y->time :
-				    (int32_t)(x->nr - y->nr) < 0;
-}
-
-static void put_in(struct order *o, const struct held *h)
-{
-	size_t i = o->nr++, above;
-
-	o->heap = array_room(o->heap, &o->size, o->nr, sizeof(*o->heap));
-	for (; i; i = above) {
-		above = (i - 1) / BELOW;
-		if (!is_older(h, &o->heap[above]))
-			break;
-		o->heap[i] = o->heap[above];
-	}
-	o->heap[i] = *h;
-}
-
-/* The oldest of those below one; 0 if there is none. */
-static size_t oldest_below(const struct order *o, size_t i)
-{
-	const size_t first = BELOW * i + 1;
-	size_t oldest = first, k;
-
-	if (first >= o->nr)
-		return 0;
-	for (k = first + 1; k < first + BELOW && k < o->nr; k++)
-		if (is_older(&o->heap[k], &o->heap[oldest]))
-			oldest = k;
-	return oldest;
-}
-
-static struct held take_oldest(struct order *o)
-{
-	const struct held oldest = o->heap[0], h = o->heap[--o->nr];
-	size_t i = 0, below;
-
-	while ((below = oldest_below(o, i)) &&
-	       is_older(&o->heap[below], &h)) {
-		o->heap[i] = o->heap[below];
-		i = below;
-	}
-	o->heap[i] = h;
-	return oldest;
 }
 
 /* ---- their bytes */
 
 static const struct sw_trace_record *record_of(const struct order *o,
-					       const struct held *h)
+					       const struct heap_entry *h)
 {
 	return (const void *)(o->words + h->at);
 }
@@ -130,10 +71,10 @@ static void make_room(struct order *o, size_t len)
 	}
 	/* not in place: they do not stand in the order of the heap */
 	words = xmalloc((o->size_words + len) * sizeof(*words));
-	for (i = 0; i < o->nr; i++) {
-		r = record_of(o, &o->heap[i]);
+	for (i = 0; i < o->held.nr; i++) {
+		r = record_of(o, &o->held.list[i]);
 		memcpy(words + used, r, r->size);
-		o->heap[i].at = used;
+		o->held.list[i].at = used;
 		used += words_of(r);
 	}
 	free(o->words);
@@ -144,14 +85,14 @@ static void make_room(struct order *o, size_t len)
 
 static void hold(struct order *o, const struct sw_trace_record *r)
 {
-	struct held h = { .time = r->time, .nr = o->came++ };
+	struct heap_entry h = { .key = r->time, .nr = o->came++ };
 
 	make_room(o, words_of(r));
 	h.at = o->nr_words;
 	memcpy(o->words + h.at, r, r->size);
 	o->nr_words += words_of(r);
 	o->words_held += words_of(r);
-	put_in(o, &h);
+	heap_put(&o->held, &h);
 	o->loss->late += r->time < o->last;
 }
 
@@ -159,19 +100,19 @@ static void hold(struct order *o, const struct sw_trace_record *r)
 
 static bool may_go(const struct order *o)
 {
-	return o->nr && (o->ended || o->surplus ||
-			 o->heap[0].time < o->before);
+	return o->held.nr && (o->ended || o->surplus ||
+			 o->held.list[0].key < o->before);
 }
 
 static const struct sw_trace_record *let_go(struct order *o)
 {
-	const struct held h = take_oldest(o);
+	const struct heap_entry h = heap_take(&o->held);
 	const struct sw_trace_record *r = record_of(o, &h);
 
 	o->words_held -= words_of(r);
-	if (o->surplus && !--o->surplus && o->nr &&
-	    o->heap[0].time > o->last)
-		o->last = o->heap[0].time;
+	if (o->surplus && !--o->surplus && o->held.nr &&
+	    o->held.list[0].key > o->last)
+		o->last = o->held.list[0].key;
 	return r;
 }
 
@@ -192,7 +133,7 @@ static void take(struct order *o, const struct sw_trace_record *r)
 	} else if (r->type != SW_TRACE_END) {
 		hold(o, r);
 		if (o->words_held >= ORDER_HELD / sizeof(*o->words))
-			o->surplus = o->nr / 2;
+			o->surplus = o->held.nr / 2;
 	}
 }
 
