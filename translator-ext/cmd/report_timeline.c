@@ -59,6 +59,19 @@ static void say_losses(const struct timeline *t)
 			   t->name, t->unchecked);
 }
 
+/* Not all slices have been printed. */
+static int say_error(const struct timeline *t)
+{
+	struct buf why = { 0 };
+
+	if (!t->slices.spool.error)
+		return 0;
+	spool_why(&t->slices.spool, &why);
+	shown_line(stderr, "stapwatch report: %s: %s", t->name, why.s);
+	free(why.s);
+	return 1;
+}
+
 int report_timeline(const char *path, const struct timeline_filter *filter,
 		    void (*print)(const struct timeline_view *v,
 				  struct buf *out, FILE *to),
@@ -67,6 +80,7 @@ int report_timeline(const char *path, const struct timeline_filter *filter,
 	struct timeline_view v = { .filter = *filter, .part_name = part_name };
 	struct buf why = { 0 };
 	struct timeline *t = timeline_read(path, &why);
+	int status;
 
 	if (!t) {
 		shown_line(stderr, "stapwatch report: %s: %s", path, why.s);
@@ -81,6 +95,7 @@ int report_timeline(const char *path, const struct timeline_filter *filter,
 	spans_say(&v.filter.spans, &v.filter.span, t->name, stderr);
 	spans_free(&v.filter.spans);
 	say_losses(t);
+	status = say_error(t);
 	timeline_free(t);
-	return 0;
+	return status;
 }

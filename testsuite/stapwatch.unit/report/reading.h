@@ -26,21 +26,22 @@ static inline void check_reading(const struct profile *p, size_t size,
 	loss_say(&p->loss, &p->skipped, "fuzz", null);
 }
 
-static inline void check_slices(const struct timeline *t)
+static inline void check_slices(struct timeline *t)
 {
 	const struct timeline_slice *s;
-	size_t i;
+	uint64_t before = t->begin;
 
-	for (i = 0; i < t->nr_slices; i++) {
-		s = &t->slices[i];
+	while ((s = timeline_next(t))) {
 		ensure(s->from <= s->to);
-		ensure(!i || t->slices[i - 1].from <= s->from);
+		ensure(before <= s->from);
+		before = s->from;
 		ensure(s->thread == TIMELINE_NONE || s->thread < t->nr_threads);
 		ensure(s->waker == TIMELINE_NONE || s->waker < t->nr_threads);
 		/* what it is made of is not more than it */
 		ensure(s->system <= s->to - s->from);
 		ensure(timeline_rest(s) <= s->to - s->from);
 	}
+	ensure(!t->slices.spool.error);
 }
 
 #endif

@@ -7,10 +7,64 @@
 
 #include "base/intern.h"
 
-static struct slices_cpu *cpu_of(struct slices *s, unsigned int cpu)
+#define MEMORY (16 << 20)
+
+/* A record of slices in the spool. */
+struct place {
+	uint64_t at;
+	uint32_t size;
+	uint32_t nr; /* in the order of the trace */
+};
+
+struct slices_stream {
+	/* how far it is read */
+	bool known;
+	uint64_t time;
+	uint32_t tid;
+	uint64_t taken, lost;
+	bool ended;
+	struct place *places;
+	size_t nr_places, size_places;
+	/* of what is read again: the place after that of the record */
+	size_t next;
+	struct sw_trace_slices *record;
+	uint32_t largest; /* of the records */
+	const char *at; /* in it; NULL: none is begun */
+	uint64_t key; /* none that was told came later */
+	struct told told; /* what comes next */
+};
+
+void slices_init(struct slices *s)
+{
+	*s = (struct slices){ .spool = { .most = MEMORY },
+			      .oldest = UINT64_MAX };
+}
+
+void slices_free(struct slices *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_cpus; i++) {
+		if (!s->cpus[i])
+			continue;
+		free(s->cpus[i]->places);
+		free(s->cpus[i]->record);
+		free(s->cpus[i]);
+	}
+	free(s->cpus);
+	free(s->gaps);
+	heap_free(&s->heap);
+	spool_free(&s->spool);
+}
+
+static struct slices_stream *stream_of(struct slices *s, unsigned int cpu)
 {
 	s->cpus = array_room(s->cpus, &s->nr_cpus, cpu + 1, sizeof(*s->cpus));
-	return &s->cpus[cpu];
+	if (!s->cpus[cpu]) {
+		s->cpus[cpu] = xmalloc(sizeof(**s->cpus));
+		*s->cpus[cpu] = (struct slices_stream){ 0 };
+	}
+	return s->cpus[cpu];
 }
 
 static void add_gap(struct slices *s, uint64_t from, uint64_t to, int32_t cpu)
@@ -19,6 +73,8 @@ static void add_gap(struct slices *s, uint64_t from, uint64_t to, int32_t cpu)
 			     sizeof(*s->gaps));
 	s->gaps[s->nr_gaps++] = (struct gap){ from, to, cpu };
 }
+
+/* ---- what a slice tells */
 
 static void fill_told(struct told *d, const struct sw_slice *e)
 {
@@ -60,99 +116,145 @@ static void bound_told(struct told *d)
 		d->ready = d->time;
 }
 
-static struct told *new_told(struct slices *s, const struct sw_slice *e,
-			     unsigned int cpu)
-{
-	struct told *d;
+enum told_by { TOLD_NOTHING, TOLD_SWITCH, TOLD_ELSE, TOLD_WRONG };
 
-	s->told = array_room(s->told, &s->size_told, s->nr_told + 1,
-			     sizeof(*s->told));
-	d = &s->told[s->nr_told];
+/* What E tells after what C has told. */
+static enum told_by tell(struct slices_stream *c, const struct sw_slice *e,
+			 struct told *d)
+{
 	*d = (struct told){
-		.order = s->nr_told++,
 		.tid = e->tid,
-		.cpu = cpu,
 		.call = e->call,
 		.part = e->part,
 		.flags = e->flags,
 	};
-	return d;
-}
-
-/* Returns whether it can be what it says. */
-static bool on_slice(struct slices *s, const struct sw_slice *e,
-		     unsigned int nr)
-{
-	struct slices_cpu *c = cpu_of(s, nr);
-	struct told *d;
-
 	if (e->flags & (SW_SLICE_BORN | SW_SLICE_NAME)) {
-		d = new_told(s, e, nr);
 		d->prev = e->system;
 		memcpy(d->words, e->more, sizeof(d->words));
 		d->time = e->flags & SW_SLICE_BORN ? d->words[0] : c->time;
-		return true;
+		return TOLD_ELSE;
 	}
 	if (e->flags & SW_SLICE_BEGIN) {
-		if (c->known && e->more[0] >= c->time)
-			add_gap(s, c->time, e->more[0], nr);
-		d = new_told(s, e, nr);
 		d->time = e->more[0];
-		*c = (struct slices_cpu){
-			.known = true,
-			.time = d->time,
-			.tid = e->tid,
-			.taken = c->taken,
-			.lost = c->lost,
-			.ended = c->ended,
-		};
-		return true;
+		c->known = true;
+		c->time = d->time;
+		c->tid = e->tid;
+		return TOLD_ELSE;
 	}
 	/* what came before is missing */
 	if (!c->known)
-		return true;
-	d = new_told(s, e, nr);
+		return TOLD_NOTHING;
 	fill_told(d, e);
-	if (d->dt > UINT64_MAX - c->time) {
-		s->nr_told--;
-		return false;
-	}
+	if (d->dt > UINT64_MAX - c->time)
+		return TOLD_WRONG;
 	d->prev = c->tid;
 	d->time = c->time + d->dt;
 	bound_told(d);
 	c->time = d->time;
 	c->tid = d->tid;
+	return TOLD_SWITCH;
+}
+
+/* The slice at *AT of a record, after which *AT stands then; NULL: there is none. */
+static const struct sw_slice *slice_at(const struct sw_trace_slices *r,
+				       const char **at)
+{
+	const size_t left = (const char *)r + r->r.size - *at;
+	const struct sw_slice *e = (const void *)*at;
+	size_t size;
+
+	if (left < sizeof(*e) || !(e->flags & SW_SLICE))
+		return NULL;
+	size = sizeof(*e) + 8 * sw_slice_more(e->flags);
+	if (left < size)
+		return NULL;
+	*at += size;
+	return e;
+}
+
+/* ---- records, as they come */
+
+/* Returns whether it can be what it says. */
+static bool on_slice(struct slices *s, struct slices_stream *c,
+		     const struct sw_slice *e, unsigned int cpu)
+{
+	const bool begins = e->flags & SW_SLICE_BEGIN &&
+			    !(e->flags & (SW_SLICE_BORN | SW_SLICE_NAME));
+	struct told d;
+
+	if (begins && c->known && e->more[0] >= c->time)
+		add_gap(s, c->time, e->more[0], cpu);
+	switch (tell(c, e, &d)) {
+	case TOLD_WRONG:
+		return false;
+	case TOLD_NOTHING:
+		return true;
+	case TOLD_SWITCH:
+		if (d.time - d.dt < s->oldest)
+			s->oldest = d.time - d.dt;
+		break;
+	case TOLD_ELSE:
+		if (begins && d.time < s->oldest)
+			s->oldest = d.time;
+		break;
+	}
+	s->nr_told++;
 	return true;
+}
+
+/* What a record says of what was before it. */
+static void begin_record(struct slices_stream *c,
+			 const struct sw_trace_slices *r)
+{
+	if (!(r->flags & SW_TRACE_SLICES_SINCE))
+		return;
+	c->known = true;
+	c->time = r->from;
+	c->tid = r->tid;
+}
+
+static void keep(struct slices *s, struct slices_stream *c,
+		 const struct sw_trace_slices *r)
+{
+	c->places = array_room(c->places, &c->size_places, c->nr_places + 1,
+			       sizeof(*c->places));
+	c->places[c->nr_places++] = (struct place){
+		.at = spool_add(&s->spool, r, r->r.size),
+		.size = r->r.size,
+		.nr = s->records++,
+	};
+	if (r->r.size > c->largest)
+		c->largest = r->r.size;
 }
 
 void slices_record(struct slices *s, const struct sw_trace_slices *r)
 {
+	struct slices_stream *c = stream_of(s, r->r.cpu);
 	const char *at = (const char *)r->more;
-	const char *end = (const char *)r + r->r.size;
-	struct slices_cpu *c = cpu_of(s, r->r.cpu);
 	const struct sw_slice *e;
-	size_t size;
 
-	if (r->flags & SW_TRACE_SLICES_SINCE) {
-		/* records between are missing */
-		if (c->known && (c->time != r->from || c->tid != r->tid))
-			add_gap(s, c->time < r->from ? c->time : r->from,
-				r->from, -1);
-		c->known = true;
-		c->time = r->from;
-		c->tid = r->tid;
-	}
-	while (at < end) {
-		e = (const void *)at;
-		if ((size_t)(end - at) < sizeof(*e) || !(e->flags & SW_SLICE))
+	keep(s, c, r);
+	/* records between are missing */
+	if (r->flags & SW_TRACE_SLICES_SINCE && c->known &&
+	    (c->time != r->from || c->tid != r->tid))
+		add_gap(s, c->time < r->from ? c->time : r->from, r->from, -1);
+	begin_record(c, r);
+	while ((e = slice_at(r, &at)))
+		if (!on_slice(s, c, e, r->r.cpu))
 			break;
-		size = sizeof(*e) + 8 * sw_slice_more(e->flags);
-		if ((size_t)(end - at) < size || !on_slice(s, e, r->r.cpu))
-			break;
-		at += size;
-	}
-	s->damaged += at < end;
+	s->damaged += e || at < (const char *)r + r->r.size;
 }
+
+void slices_end(struct slices *s, const struct sw_trace_slices_end *r)
+{
+	struct slices_stream *c = stream_of(s, r->r.cpu);
+
+	c->ended = true;
+	c->lost = r->lost;
+	c->taken = r->taken;
+}
+
+/* ---- gaps */
 
 static int compare_gaps(const void *a, const void *b)
 {
@@ -164,7 +266,8 @@ static int compare_gaps(const void *a, const void *b)
 /* A CPU that lost nothing was off. */
 static bool is_gap(const struct slices *s, const struct gap *g)
 {
-	return g->cpu < 0 || !s->cpus[g->cpu].ended || s->cpus[g->cpu].lost;
+	return g->cpu < 0 || !s->cpus[g->cpu]->ended ||
+	       s->cpus[g->cpu]->lost;
 }
 
 /* In order, and none within another. */
@@ -198,35 +301,92 @@ bool slices_have_gap(const struct slices *s, uint64_t from, uint64_t to)
 	return nr && s->gaps[nr - 1].to > from;
 }
 
-static int compare_told(const void *a, const void *b)
-{
-	const struct told *x = a, *y = b;
+/* ---- all of them, in the order of time */
 
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+/* Return: is there a next record? */
+static bool load(struct slices *s, struct slices_stream *c)
+{
+	const struct place *p = &c->places[c->next];
+
+	if (c->next == c->nr_places)
+		return false;
+	c->record = c->record ?: xmalloc(c->largest);
+	if (!spool_read(&s->spool, p->at, c->record, p->size))
+		return false;
+	c->next++;
+	begin_record(c, c->record);
+	c->at = (const char *)c->record->more;
+	return true;
 }
 
-void slices_end(struct slices *s, const struct sw_trace_slices_end *r)
+/* Return: does it tell anything more?  That is in c->told then. */
+static bool go_on(struct slices *s, struct slices_stream *c)
 {
-	struct slices_cpu *c = cpu_of(s, r->r.cpu);
+	const struct sw_slice *e;
 
-	c->ended = true;
-	c->taken = r->taken;
-	c->lost = r->lost;
+	for (;;) {
+		e = c->at ? slice_at(c->record, &c->at) : NULL;
+		if (!e && !load(s, c))
+			return false;
+		if (!e)
+			continue;
+		switch (tell(c, e, &c->told)) {
+		case TOLD_SWITCH:
+		case TOLD_ELSE:
+			return true;
+		case TOLD_WRONG:
+			c->at = NULL;
+			break;
+		case TOLD_NOTHING:
+			break;
+		}
+	}
+}
+
+static void put_next(struct slices *s, uint32_t cpu)
+{
+	struct slices_stream *c = s->cpus[cpu];
+
+	if (!go_on(s, c))
+		return;
+	c->told.cpu = cpu;
+	/* what is damaged may go back in time, and does not keep what comes later */
+	if (c->told.time > c->key)
+		c->key = c->told.time;
+	heap_put(&s->heap, &(struct heap_entry){
+				   .key = c->key,
+				   .nr = c->places[c->next - 1].nr,
+				   .at = cpu,
+			   });
 }
 
 void slices_order(struct slices *s)
 {
+	struct slices_stream *c;
+	size_t i;
+
 	order_gaps(s);
-	if (s->nr_told)
-		qsort(s->told, s->nr_told, sizeof(*s->told), compare_told);
+	for (i = 0; i < s->nr_cpus; i++) {
+		c = s->cpus[i];
+		if (!c)
+			continue;
+		s->taken += c->taken;
+		s->lost += c->lost;
+		c->known = false;
+		c->time = 0;
+		c->tid = 0;
+		put_next(s, i);
+	}
 }
 
-void slices_free(struct slices *s)
+const struct told *slices_next(struct slices *s)
 {
-	free(s->cpus);
-	free(s->told);
-	free(s->gaps);
-	*s = (struct slices){ 0 };
+	uint32_t cpu;
+
+	if (!s->heap.nr || s->spool.error)
+		return NULL;
+	cpu = heap_take(&s->heap).at;
+	s->told = s->cpus[cpu]->told;
+	put_next(s, cpu);
+	return &s->told;
 }

@@ -2,6 +2,9 @@
 /*
  * What CPUs say in a timeline, in the order of time, and where they say nothing.
  *
+ * A CPU's slices are in order, and those of all CPUs are not: they are kept as they
+ * stand in the trace, on disk if they are many, and merged when all of them are there.
+ *
  * The stream is hostile: a told switch has run no longer than there was time, and
  * more than that it does not promise.
  */
@@ -12,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/heap.h"
+#include "base/spool.h"
 #include "report/input/trace_read.h"
 
 /* What a CPU said, at a time of its own. */
@@ -20,7 +25,6 @@ struct told {
 	uint64_t dt;
 	uint64_t system, irq, soft, ready;
 	uint64_t words[2]; /* of one that was born, or its name */
-	size_t order;
 	uint32_t tid; /* who comes, or is meant */
 	uint32_t prev; /* who goes */
 	uint32_t waker;
@@ -30,14 +34,7 @@ struct told {
 	uint8_t flags;
 };
 
-/* How far a CPU's stream is read. */
-struct slices_cpu {
-	bool known;
-	uint64_t time;
-	uint32_t tid;
-	uint64_t taken, lost;
-	bool ended;
-};
+struct slices_stream;
 
 /* Between these ticks a CPU does not say what it did. */
 struct gap {
@@ -46,16 +43,25 @@ struct gap {
 				 * missing */
 };
 
-/* { 0 } is empty. */
+/* slices_init() makes one. */
 struct slices {
-	struct slices_cpu *cpus;
+	/* by CPU; NULL: nothing of it was in the trace */
+	struct slices_stream **cpus;
 	size_t nr_cpus;
-	struct told *told;
-	size_t nr_told, size_told;
+	struct spool spool; /* their records */
+	uint32_t records; /* so far; wraps */
 	struct gap *gaps;
 	size_t nr_gaps, size_gaps;
+	struct heap heap; /* CPUs, by what each tells next */
+	struct told told; /* by slices_next() */
+	uint64_t nr_told; /* there are so many */
+	uint64_t oldest; /* where the first of them began; UINT64_MAX: none is */
 	uint64_t damaged; /* records with what is no slice */
+	uint64_t taken, lost; /* slices */
 };
+
+void slices_init(struct slices *s);
+void slices_free(struct slices *s);
 
 /** slices_record - take what a record tells, in the order of the stream */
 void slices_record(struct slices *s, const struct sw_trace_slices *r);
@@ -63,11 +69,19 @@ void slices_record(struct slices *s, const struct sw_trace_slices *r);
 /** slices_end - the end of a CPU */
 void slices_end(struct slices *s, const struct sw_trace_slices_end *r);
 
-/** slices_order - all has been taken: put it in the order of time */
+/** slices_order - all has been taken: slices_next() and slices_have_gap() tell it */
 void slices_order(struct slices *s);
+
+/**
+ * slices_next - what a CPU tells, in the order of time
+ *
+ * Valid until the next call.
+ *
+ * Return: NULL at the end, and after an error, which spool.error tells
+ */
+const struct told *slices_next(struct slices *s);
 
 /** slices_have_gap - was something missed between two ticks, of any CPU? */
 bool slices_have_gap(const struct slices *s, uint64_t from, uint64_t to);
-void slices_free(struct slices *s);
 
 #endif

@@ -2,9 +2,10 @@
 /*
  * A trace's timeline; timeline.h says what is wanted of it.
  *
- * CPUs' slices are read first, each CPU's one after the other, and put in the order
- * of time.  Then threads are followed through them: what a thread does off CPUs is
- * known when it comes to one again.
+ * All records are read first: where CPUs lost something is known after their ends.
+ * Then threads are followed through what CPUs tell in the order of time: what a thread
+ * does off CPUs is known when it comes to one again.  What threads are called is known
+ * when all is told, and slices are printed after that.
  */
 #include "report/input/timeline.h"
 
@@ -12,8 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/intern.h"
 #include "base/progress.h"
 #include "report/input/slices.h"
+
+#define MEMORY (32 << 20) /* for slices */
 
 /* A thread that is followed, by its number in the timeline. */
 struct follow {
@@ -32,6 +36,7 @@ struct follow {
 struct reading {
 	struct timeline *t;
 	struct slices cpus;
+	uint64_t end; /* of what CPUs told */
 	struct sw_trace_thread **states; /* in the order of the stream */
 	size_t nr_states, size_states;
 	bool has_head;
@@ -136,16 +141,10 @@ static void set_name(struct timeline_thread *th, const void *name)
 
 /* ---- slices */
 
-static struct timeline_slice *new_slice(struct timeline *t, uint64_t from,
-					uint64_t to, uint32_t thread,
-					int32_t cpu, uint8_t part)
+static struct timeline_slice a_slice(uint64_t from, uint64_t to, uint32_t thread,
+				     int32_t cpu, uint8_t part)
 {
-	struct timeline_slice *s;
-
-	t->slices = array_room(t->slices, &t->size_slices, t->nr_slices + 1,
-			       sizeof(*t->slices));
-	s = &t->slices[t->nr_slices++];
-	*s = (struct timeline_slice){
+	return (struct timeline_slice){
 		.from = from,
 		.to = to,
 		.thread = thread,
@@ -154,7 +153,13 @@ static struct timeline_slice *new_slice(struct timeline *t, uint64_t from,
 		.call = SW_SLICE_NO_CALL,
 		.waker = TIMELINE_NONE,
 	};
-	return s;
+}
+
+static void put_slice(struct timeline *t, const struct timeline_slice *s)
+{
+	if (s->from < t->begin)
+		t->begin = s->from;
+	sorter_add(&t->slices, s);
 }
 
 /* What ends before SINCE is in what it began with. */
@@ -179,65 +184,74 @@ static void add_to(struct follow *f, unsigned int part, uint64_t ticks,
 		f->sums[part] += ticks;
 }
 
-/* Who has run goes, or has run until here. */
-static void goes(struct reading *rd, const struct told *d, bool stays)
+static void was_idle(struct reading *rd, const struct told *d)
 {
-	const uint64_t from = d->time - d->dt;
-	struct timeline_slice *s;
-	struct follow *f;
-	uint32_t nr;
+	struct timeline_slice s = a_slice(d->time - d->dt, d->time,
+					  TIMELINE_NONE, d->cpu, TIMELINE_IDLE);
 
-	if (!d->prev) {
-		s = new_slice(rd->t, from, d->time, TIMELINE_NONE, d->cpu,
-			      TIMELINE_IDLE);
-		s->irq = d->irq;
-		s->soft = d->soft;
-		return;
-	}
-	nr = who(rd, d->prev);
-	f = &rd->follow[nr];
-	s = new_slice(rd->t, from, d->time, nr, d->cpu, TIMELINE_RUN);
-	s->call = d->call;
+	s.irq = d->irq;
+	s.soft = d->soft;
+	put_slice(rd->t, &s);
+}
+
+/* Thread NR ran. */
+static void ran(struct reading *rd, const struct told *d, uint32_t nr)
+{
+	struct timeline_slice s = a_slice(d->time - d->dt, d->time, nr, d->cpu,
+					  TIMELINE_RUN);
+	struct follow *f = &rd->follow[nr];
+
+	s.call = d->call;
 	if (d->part & SW_SLICE_UNTOLD) {
-		s->part = PPA_PART_UNTOLD;
+		s.part = PPA_PART_UNTOLD;
 		add_to(f, PPA_PART_UNTOLD, d->dt, d->time);
 	} else {
-		s->system = d->system;
-		s->irq = d->irq;
-		s->soft = d->soft;
-		add_to(f, PPA_PART_USER, timeline_rest(s), d->time);
+		s.system = d->system;
+		s.irq = d->irq;
+		s.soft = d->soft;
+		add_to(f, PPA_PART_USER, timeline_rest(&s), d->time);
 		add_to(f, PPA_PART_SYSTEM, d->system, d->time);
 		add_to(f, PPA_PART_INT, d->irq, d->time);
 		add_to(f, PPA_PART_SOFT, d->soft, d->time);
 	}
-	stands_at(f, d->time, from == f->at);
+	put_slice(rd->t, &s);
+}
+
+/* Who has run goes, or has run until here. */
+static void goes(struct reading *rd, const struct told *d, bool stays)
+{
+	struct follow *f;
+	uint32_t nr;
+
+	if (!d->prev) {
+		was_idle(rd, d);
+		return;
+	}
+	nr = who(rd, d->prev);
+	ran(rd, d, nr);
+	f = &rd->follow[nr];
+	stands_at(f, d->time, d->time - d->dt == f->at);
 	f->known = !stays;
 	f->call = d->call;
 	f->part = d->part & ~SW_SLICE_UNTOLD;
 	f->ended = f->part == SW_SLICE_OVER;
 }
 
+/* WAKER: a thread, SW_SLICE_BY_..., or 0. */
 static void off_cpu(struct reading *rd, uint32_t nr, unsigned int part,
-		    uint64_t from, uint64_t to)
+		    uint64_t from, uint64_t to, uint32_t waker)
 {
-	struct timeline_slice *s;
+	struct timeline_slice s = a_slice(from, to, nr, -1, part);
 
 	if (to <= from)
 		return;
-	s = new_slice(rd->t, from, to, nr, -1, part);
-	s->call = rd->follow[nr].call;
-	add_to(&rd->follow[nr], part, to - from, to);
-}
-
-/* Of the last slice. */
-static void name_waker(struct reading *rd, uint32_t waker)
-{
-	struct timeline_slice *s = &rd->t->slices[rd->t->nr_slices - 1];
-
+	s.call = rd->follow[nr].call;
 	if (waker & SW_SLICE_BY)
-		s->woken_by = waker;
+		s.woken_by = waker;
 	else if (waker)
-		s->waker = who(rd, waker);
+		s.waker = who(rd, waker);
+	put_slice(rd->t, &s);
+	add_to(&rd->follow[nr], part, to - from, to);
 }
 
 /* A thread comes to a CPU: now is known what it did since it went. */
@@ -253,10 +267,8 @@ static void comes(struct reading *rd, const struct told *d)
 	if (is_known) {
 		if (woken < f->at)
 			woken = f->at;
-		off_cpu(rd, nr, f->part, f->at, woken);
-		off_cpu(rd, nr, PPA_PART_WOKEN, woken, d->time);
-		if (woken < d->time)
-			name_waker(rd, d->waker);
+		off_cpu(rd, nr, f->part, f->at, woken, 0);
+		off_cpu(rd, nr, PPA_PART_WOKEN, woken, d->time, d->waker);
 	}
 	f = &rd->follow[nr];
 	stands_at(f, d->time, is_known);
@@ -378,21 +390,24 @@ static void go_on(struct reading *rd, uint64_t end)
 		f = &rd->follow[nr];
 		if (f->known && !f->ended && f->at < end &&
 		    !slices_have_gap(&rd->cpus, f->at, end))
-			off_cpu(rd, nr, f->part, f->at, end);
+			off_cpu(rd, nr, f->part, f->at, end, 0);
 	}
 }
 
 /* ---- all of it */
 
-static int compare_slices(const void *a, const void *b)
+static void follow_told(struct reading *rd)
 {
-	const struct timeline_slice *x = a, *y = b;
+	const uint64_t nr = rd->cpus.nr_told;
+	const struct told *d;
+	uint64_t i = 0;
 
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
-	return x->thread < y->thread ? -1 : x->thread > y->thread;
+	while ((d = slices_next(&rd->cpus))) {
+		if (d->time > rd->end)
+			rd->end = d->time;
+		on_told(rd, d);
+		progress("following", i++ * 1000 / nr);
+	}
 }
 
 static void follow_all(struct reading *rd)
@@ -407,22 +422,17 @@ static void follow_all(struct reading *rd)
 	for (i = 0; i < rd->nr_states; i++)
 		if (rd->states[i]->flags & SW_TRACE_THREAD_FIRST)
 			begins_with(rd, rd->states[i]);
-	for (i = 0; i < rd->cpus.nr_told; i++)
-		on_told(rd, &rd->cpus.told[i]);
+	follow_told(rd);
 	for (i = 0; i < rd->nr_states; i++)
 		if (!(rd->states[i]->flags & SW_TRACE_THREAD_FIRST))
 			ends_with(rd, rd->states[i]);
-	if (rd->cpus.nr_told)
-		go_on(rd, rd->cpus.told[rd->cpus.nr_told - 1].time);
-	if (t->nr_slices)
-		qsort(t->slices, t->nr_slices, sizeof(*t->slices),
-		      compare_slices);
+	go_on(rd, rd->end);
+	if (t->begin == UINT64_MAX)
+		t->begin = t->tick;
+	sorter_sort(&t->slices);
 	t->damaged = rd->cpus.damaged;
-	t->begin = t->nr_slices ? t->slices[0].from : t->tick;
-	for (i = 0; i < rd->cpus.nr_cpus; i++) {
-		t->taken += rd->cpus.cpus[i].taken;
-		t->lost += rd->cpus.cpus[i].lost;
-	}
+	t->taken = rd->cpus.taken;
+	t->lost = rd->cpus.lost;
 	/* a thread that ran within what was lost, and only there, has no gap of its own */
 	if (t->lost) {
 		t->unchecked += t->differ;
@@ -454,7 +464,9 @@ struct timeline *timeline_read(const char *path, struct buf *why)
 	if (!trace)
 		return NULL;
 	t = xmalloc(sizeof(*t));
-	*t = (struct timeline){ .name = path };
+	*t = (struct timeline){ .name = path, .begin = UINT64_MAX };
+	sorter_init(&t->slices, sizeof(struct timeline_slice), MEMORY);
+	slices_init(&rd.cpus);
 	rd.t = t;
 	loss_record(&t->loss, &trace_head(trace)->r);
 	t->machine = trace_head(trace)->machine;
@@ -463,16 +475,21 @@ struct timeline *timeline_read(const char *path, struct buf *why)
 		on_record(&rd, r);
 		progress("reading", trace_permille(trace));
 	}
-	progress_end();
 	t->skipped = *trace_skipped(trace);
 	trace_close(trace);
 	marks_sort(&t->marks);
-	if (rd.has_head) {
+	if (rd.has_head)
 		follow_all(&rd);
-	} else {
+	else
 		buf_puts(
 			why,
 			"it has no timeline: `stapwatch record --timeline' and ppa_timeline() in a script record one");
+	progress_end();
+	if (rd.cpus.spool.error)
+		spool_why(&rd.cpus.spool, why);
+	else if (t->slices.spool.error)
+		spool_why(&t->slices.spool, why);
+	if (why->len) {
 		timeline_free(t);
 		t = NULL;
 	}
@@ -485,8 +502,13 @@ void timeline_free(struct timeline *t)
 	loss_free(&t->loss);
 	marks_free(&t->marks);
 	free(t->threads);
-	free(t->slices);
+	sorter_free(&t->slices);
 	free(t);
+}
+
+const struct timeline_slice *timeline_next(struct timeline *t)
+{
+	return sorter_next(&t->slices);
 }
 
 void timeline_filter_marks(const struct timeline *t,

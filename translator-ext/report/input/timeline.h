@@ -6,6 +6,9 @@
  * A thread's slices sum to what precise accounting says of it, to the tick.  Both
  * are in the trace, so this is looked at here; where slices were lost a thread's time
  * is unknown, and its sums are not compared.
+ *
+ * Slices are known when they end and are told by their beginnings: those that memory
+ * has no room for are on disk meanwhile.
  */
 #ifndef STAPWATCH_TIMELINE_H
 #define STAPWATCH_TIMELINE_H
@@ -14,7 +17,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/intern.h"
+#include "base/sorter.h"
 #include "ppa/abi.h"
 #include "report/input/loss.h"
 #include "report/input/marks.h"
@@ -27,7 +30,7 @@
 
 #define TIMELINE_NONE UINT32_MAX
 
-/* From one tick to another. */
+/* From one tick to another; `from' is what they are sorted by. */
 struct timeline_slice {
 	uint64_t from, to;
 	uint32_t thread; /* its number; TIMELINE_NONE: a CPU's idle time */
@@ -71,9 +74,7 @@ struct timeline {
 	uint64_t begin; /* the first tick that is told of */
 	struct timeline_thread *threads;
 	size_t nr_threads, size_threads;
-	/* in the order of their beginnings */
-	struct timeline_slice *slices;
-	size_t nr_slices, size_slices;
+	struct sorter slices; /* what timeline_next() tells */
 	uint64_t checked; /* threads whose slices are their accounting */
 	uint64_t differ; /* ... and are not */
 	uint64_t unchecked; /* those of which slices were lost */
@@ -93,6 +94,15 @@ struct timeline {
  */
 struct timeline *timeline_read(const char *path, struct buf *why);
 void timeline_free(struct timeline *t);
+
+/**
+ * timeline_next - the next slice, in the order of their beginnings
+ *
+ * Valid until the next call.
+ *
+ * Return: NULL at the end, and after an error, which slices.spool tells
+ */
+const struct timeline_slice *timeline_next(struct timeline *t);
 
 /** timeline_filter_marks - where the marks of the filter's span are; spans_free()
  * lets go of that */

@@ -148,10 +148,7 @@ void timeline_chrome(const struct timeline_view *v, struct buf *out, FILE *to)
 	for (i = 0; i < t->marks.nr; i++)
 		if (timeline_wants_mark(t, &v->filter, &t->marks.list[i]))
 			put_mark(&w, &t->marks.list[i]);
-	for (i = 0; i < t->nr_slices; i++) {
-		s = &t->slices[i];
-		if (!timeline_wants(t, &v->filter, s))
-			continue;
+	while ((s = timeline_view_next(v))) {
 		th = s->thread == TIMELINE_NONE ? NULL : &t->threads[s->thread];
 		if (s->cpu >= 0)
 			put_slice(&w, s, 0, s->cpu,

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/intern.h"
 #include "report/output/protobuf.h"
 
 /* Fields: of Trace, TracePacket, TrackDescriptor, ... */
@@ -263,15 +264,11 @@ void timeline_perfetto(const struct timeline_view *v, struct buf *out, FILE *to)
 	struct writing w = { .v = v, .out = out, .to = to };
 	const struct timeline_slice *s;
 	const char *name;
-	size_t i;
 
 	w.has_track = xmalloc(t->nr_threads + 1);
 	memset(w.has_track, 0, t->nr_threads + 1);
 	put_marks(&w);
-	for (i = 0; i < t->nr_slices; i++) {
-		s = &t->slices[i];
-		if (!timeline_wants(t, &v->filter, s))
-			continue;
+	while ((s = timeline_view_next(v))) {
 		name = s->thread == TIMELINE_NONE ? timeline_state(v, s) :
 						    t->threads[s->thread].name;
 		if (s->cpu >= 0)

@@ -57,20 +57,26 @@ static size_t visit_marks(const struct timeline_view *v,
 	return nr;
 }
 
+const struct timeline_slice *timeline_view_next(const struct timeline_view *v)
+{
+	const struct timeline_slice *s;
+
+	do
+		s = timeline_next(v->timeline);
+	while (s && !timeline_wants(v->timeline, &v->filter, s));
+	return s;
+}
+
 void timeline_visit(const struct timeline_view *v,
 		    const struct timeline_visit *visit, struct buf *out,
 		    FILE *to)
 {
-	const struct timeline *t = v->timeline;
 	const struct timeline_slice *s;
-	size_t i, marks = 0;
+	size_t marks = 0;
 
-	for (i = 0; i < t->nr_slices; i++) {
-		s = &t->slices[i];
-		if (!timeline_wants(t, &v->filter, s))
-			continue;
-		marks = visit_marks(v, visit, marks, timeline_ns(t, s->from),
-				    out);
+	while ((s = timeline_view_next(v))) {
+		marks = visit_marks(v, visit, marks,
+				    timeline_ns(v->timeline, s->from), out);
 		visit->slice(v, s, out);
 		buf_drain(out, to);
 	}

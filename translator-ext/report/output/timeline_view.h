@@ -8,7 +8,7 @@
 #include "report/input/timeline.h"
 
 struct timeline_view {
-	const struct timeline *timeline;
+	struct timeline *timeline; /* its slices are told once */
 	struct timeline_filter filter;
 	/* what a part of a thread's life is called; NULL: it has no name */
 	const char *(*part_name)(unsigned int part);
@@ -39,6 +39,9 @@ struct timeline_visit {
 	void (*mark)(const struct timeline_view *v, const struct mark *m,
 		     struct buf *out);
 };
+
+/** timeline_view_next - the next slice that the view wants, as timeline_next() */
+const struct timeline_slice *timeline_view_next(const struct timeline_view *v);
 
 /** timeline_visit - what the view wants, slices and marks, in the order of time */
 void timeline_visit(const struct timeline_view *v,
