@@ -25,7 +25,8 @@
 #define MODULES 0xffffffffc0000000u
 
 static uint64_t now = 1, written, most;
-static uint32_t seq, samples;
+static uint32_t samples, seq[UINT16_MAX + 1];
+static uint16_t cpu; /* that writes */
 
 static void put(struct sw_trace_record *r, uint16_t type, size_t size,
 		const char *text)
@@ -34,8 +35,8 @@ static void put(struct sw_trace_record *r, uint16_t type, size_t size,
 	const size_t len = text ? strlen(text) + 1 : 0;
 	const size_t pad = -(size + len) & 7;
 
-	*r = (struct sw_trace_record) { SW_TRACE_MARK, type, 0,
-					size + len + pad, seq++, now++ };
+	*r = (struct sw_trace_record) { SW_TRACE_MARK, type, cpu,
+					size + len + pad, seq[cpu]++, now++ };
 	fwrite(r, 1, size, stdout);
 	if (len)
 		fwrite(text, 1, len, stdout);
@@ -52,7 +53,7 @@ static void put_head(void)
 {
 	struct sw_trace_head head = {
 		.version = SW_TRACE_VERSION, .size = sizeof(head),
-		.machine = 62, .page_size = PAGE, .nr_cpus = 1, .session = 1,
+		.machine = 62, .page_size = PAGE, .nr_cpus = UINT16_MAX, .session = 1,
 	};
 	struct sw_trace_event event = { .every = 1000 };
 
@@ -306,6 +307,149 @@ static void images(void)
 	}
 }
 
+/* ---- kinds of timelines */
+
+#define SLICES 150 /* in a record */
+
+struct slices {
+	struct sw_trace_slices r;
+	struct {
+		struct sw_slice s;
+		uint64_t more[2];
+	} slice[SLICES];
+};
+
+/* Each slice has WORDS words more. */
+static void put_slices(struct slices *b, uint32_t nr, uint32_t words)
+{
+	const size_t each = sizeof(struct sw_slice) + 8 * words;
+	struct {
+		struct sw_trace_slices r;
+		char bytes[sizeof(b->slice)];
+	} packed;
+	uint32_t i;
+
+	packed.r = b->r;
+	for (i = 0; i < nr; i++)
+		memcpy(packed.bytes + i * each, &b->slice[i], each);
+	put(&packed.r.r, SW_TRACE_SLICES, sizeof(packed.r) + nr * each, NULL);
+}
+
+static void put_timeline(void)
+{
+	struct sw_trace_timeline head = { .hz = 1000000000, .tick = 1000 };
+
+	put(&head.r, SW_TRACE_TIMELINE, sizeof(head), NULL);
+}
+
+/* Four CPUs of fifty threads each; a switch every microsecond, after 100 ns of waiting. */
+static void switches(void)
+{
+	struct slices b = { .r = { .flags = SW_TRACE_SLICES_SINCE } };
+	uint32_t i, nr = 0;
+
+	put_timeline();
+	for (;; nr += SLICES) {
+		b.r.from = 1000 + nr * 1000ull;
+		b.r.tid = nr ? 100 + (nr - 1) % 50 : 0;
+		for (i = 0; i < SLICES; i++) {
+			b.slice[i].s = (struct sw_slice) {
+				.flags = SW_SLICE | SW_SLICE_WOKEN, .part = 10,
+				.call = SW_SLICE_NO_CALL,
+				.tid = 100 + (nr + i) % 50, .dt = 1000,
+				.system = 100,
+			};
+			b.slice[i].more[0] = 100 | 101ull << 32;
+		}
+		for (cpu = 0; cpu < 4; cpu++) {
+			put_slices(&b, SLICES, 1);
+			b.r.tid += b.r.tid ? 50 : 0;
+			for (i = 0; i < SLICES; i++)
+				b.slice[i].s.tid += 50;
+		}
+		cpu = 0;
+		if (!goes_on())
+			return;
+	}
+}
+
+/* A thread is born with each slice. */
+static void births(void)
+{
+	struct slices b = { 0 };
+	uint32_t i, nr = 0;
+
+	put_timeline();
+	while (goes_on()) {
+		for (i = 0; i < SLICES; i++, nr++) {
+			b.slice[i].s = (struct sw_slice) {
+				.flags = SW_SLICE | SW_SLICE_BORN,
+				.tid = nr + 1, .system = nr + 1,
+			};
+			b.slice[i].more[0] = 1000 + nr;
+			b.slice[i].more[1] = 1 + nr;
+		}
+		put_slices(&b, SLICES, 2);
+	}
+}
+
+/* So it is, and then all of them run, who was born last first. */
+static void waits(void)
+{
+	const uint64_t all = most;
+	struct slices b = { 0 };
+	uint32_t i, nr;
+
+	most = all / 2;
+	births();
+	most = all;
+	nr = written / 33;
+	b.r.flags = SW_TRACE_SLICES_SINCE;
+	for (b.r.from = 1000 + nr; goes_on(); b.r.from += SLICES * 10) {
+		for (i = 0; i < SLICES; i++)
+			b.slice[i].s = (struct sw_slice) {
+				.flags = SW_SLICE, .dt = 10,
+				.tid = nr ? nr-- : 0, .call = 1, .part = 10,
+			};
+		put_slices(&b, SLICES, 0);
+		b.r.tid = b.slice[SLICES - 1].s.tid;
+	}
+}
+
+/* A CPU begins again and again, and nothing is known of before. */
+static void gaps(void)
+{
+	struct slices b = { 0 };
+	uint32_t i, nr = 0;
+
+	put_timeline();
+	while (goes_on()) {
+		for (i = 0; i < SLICES; i++, nr++) {
+			b.slice[i].s = (struct sw_slice) {
+				.flags = SW_SLICE | SW_SLICE_BEGIN, .tid = 7,
+			};
+			b.slice[i].more[0] = 1000 + nr * 10ull;
+		}
+		put_slices(&b, SLICES, 1);
+	}
+}
+
+/* As many CPUs as there can be, which have a slice each at a time. */
+static void cpus(void)
+{
+	struct slices b = { .r = { .flags = SW_TRACE_SLICES_SINCE } };
+
+	put_timeline();
+	b.slice[0].s = (struct sw_slice) { .flags = SW_SLICE, .dt = 10,
+					   .tid = 7 };
+	while (goes_on()) {
+		b.r.from = 1000 + now;
+		cpu = (cpu + 1) % UINT16_MAX;
+		put_slices(&b, 1, 0);
+	}
+	cpu = 0;
+}
+
 static const struct {
 	const char *name;
 	void (*put)(void);
@@ -313,7 +457,8 @@ static const struct {
 	{ "usual", usual }, { "up", up }, { "down", down },
 	{ "replaced", replaced }, { "modules", modules }, { "covered", covered },
 	{ "forked", forked }, { "alike", alike }, { "stacks", stacks },
-	{ "images", images },
+	{ "images", images }, { "switches", switches }, { "births", births },
+	{ "waits", waits }, { "gaps", gaps }, { "cpus", cpus },
 };
 
 /* ---- what a command takes */

@@ -19,18 +19,24 @@
 
 #define MEMORY (32 << 20) /* for slices */
 
+/* What a thread's accounting says, and what its slices do. */
+struct sums {
+	uint64_t base[PPA_NR_PARTS]; /* of the one, at the beginning */
+	uint64_t parts[PPA_NR_PARTS]; /* of the others since */
+};
+
 /* A thread that is followed, by its number in the timeline. */
 struct follow {
 	bool known; /* what it does since `at' is `part' */
 	bool ended;
 	bool complete; /* from `since' on nothing was missed */
-	uint64_t since, until; /* between them its slices are summed up */
+	/* where its end is told: between these its slices are summed up */
+	uint64_t since, until;
+	struct sums *sums;
 	bool reached; /* a slice ended then */
 	uint64_t at;
 	uint32_t part;
 	uint16_t call;
-	uint64_t sums[PPA_NR_PARTS];
-	uint64_t base[PPA_NR_PARTS];
 };
 
 struct reading {
@@ -162,6 +168,12 @@ static void put_slice(struct timeline *t, const struct timeline_slice *s)
 	sorter_add(&t->slices, s);
 }
 
+static void begin_sums(struct follow *f)
+{
+	if (f->sums)
+		memset(f->sums, 0, sizeof(*f->sums));
+}
+
 /* What ends before SINCE is in what it began with. */
 static bool is_counted(const struct follow *f, uint64_t to)
 {
@@ -180,8 +192,8 @@ static void stands_at(struct follow *f, uint64_t time, bool complete)
 static void add_to(struct follow *f, unsigned int part, uint64_t ticks,
 		   uint64_t to)
 {
-	if (is_counted(f, to) && part < PPA_NR_PARTS)
-		f->sums[part] += ticks;
+	if (f->sums && is_counted(f, to) && part < PPA_NR_PARTS)
+		f->sums->parts[part] += ticks;
 }
 
 static void was_idle(struct reading *rd, const struct told *d)
@@ -279,12 +291,15 @@ static void comes(struct reading *rd, const struct told *d)
 static void is_born(struct reading *rd, const struct told *d)
 {
 	const uint32_t nr = thread_of(rd, d->tid, d->words[1]);
+	struct follow *f = &rd->follow[nr];
 
 	*current_of(rd, d->tid) = nr;
 	rd->t->threads[nr].pid = d->prev;
-	rd->follow[nr] = (struct follow){
-		.until = rd->follow[nr].until,
-		.reached = rd->follow[nr].until == d->time,
+	begin_sums(f);
+	*f = (struct follow){
+		.until = f->until,
+		.sums = f->sums,
+		.reached = f->until == d->time,
 		.known = true,
 		.complete = true,
 		.since = d->time,
@@ -331,8 +346,10 @@ static void begins_with(struct reading *rd, const struct sw_trace_thread *r)
 	*current_of(rd, r->tid) = nr;
 	rd->t->threads[nr].pid = r->pid;
 	set_name(&rd->t->threads[nr], r->comm);
+	begin_sums(f);
 	*f = (struct follow){
 		.until = f->until,
+		.sums = f->sums,
 		.reached = f->until == r->at,
 		.known = !(r->flags & SW_TRACE_THREAD_RUNS),
 		.complete = true,
@@ -341,16 +358,19 @@ static void begins_with(struct reading *rd, const struct sw_trace_thread *r)
 		.part = r->part,
 		.call = SW_SLICE_NO_CALL,
 	};
-	for (i = 0; i < r->nr_parts && i < PPA_NR_PARTS; i++)
-		f->base[i] = r->parts[i];
+	for (i = 0; f->sums && i < r->nr_parts && i < PPA_NR_PARTS; i++)
+		f->sums->base[i] = r->parts[i];
 }
 
 /* Up to when its slices are summed up. */
 static void ends_at(struct reading *rd, const struct sw_trace_thread *r)
 {
 	const uint32_t nr = thread_of(rd, r->tid, r->born);
+	struct follow *f = &rd->follow[nr];
 
-	rd->follow[nr].until = r->at;
+	f->until = r->at;
+	f->sums = f->sums ?: xmalloc(sizeof(*f->sums));
+	begin_sums(f);
 }
 
 /* Are its slices what the accounting says, up to the same tick? */
@@ -371,7 +391,7 @@ static void ends_with(struct reading *rd, const struct sw_trace_thread *r)
 	t->threads[nr].checked = f->reached;
 	for (i = 0; i < PPA_NR_PARTS; i++) {
 		is = i < r->nr_parts ? r->parts[i] : 0;
-		if (f->base[i] + f->sums[i] != is)
+		if (f->sums->base[i] + f->sums->parts[i] != is)
 			t->threads[nr].checked = false;
 	}
 	if (t->threads[nr].checked)
@@ -447,6 +467,8 @@ static void free_reading(struct reading *rd)
 	for (i = 0; i < rd->nr_states; i++)
 		free(rd->states[i]);
 	free(rd->states);
+	for (i = 0; i < rd->t->nr_threads; i++)
+		free(rd->follow[i].sums);
 	slices_free(&rd->cpus);
 	free(rd->current);
 	free(rd->follow);
@@ -489,12 +511,11 @@ struct timeline *timeline_read(const char *path, struct buf *why)
 		spool_why(&rd.cpus.spool, why);
 	else if (t->slices.spool.error)
 		spool_why(&t->slices.spool, why);
-	if (why->len) {
-		timeline_free(t);
-		t = NULL;
-	}
 	free_reading(&rd);
-	return t;
+	if (!why->len)
+		return t;
+	timeline_free(t);
+	return NULL;
 }
 
 void timeline_free(struct timeline *t)
