@@ -313,7 +313,9 @@ static bool ppa_timeline_put_kept(void)
 		ppa_timeline_take();
 	if (ppa_timeline.dumping) {
 		if (!ppa_timeline_put_head() || !ppa_timeline_put_cpus() ||
-		    !ppa_timeline_put_threads(ppa.max, SW_TRACE_THREAD_FIRST))
+		    !ppa_timeline_put_threads(ppa.max,
+					      SW_TRACE_THREAD_FIRST |
+					      SW_TRACE_THREAD_KEPT))
 			return false;
 		ppa_timeline_keep();
 	}

@@ -257,6 +257,8 @@ struct sw_trace_timeline {
 #define SW_TRACE_THREAD_ENDED 1
 #define SW_TRACE_THREAD_RUNS 2		/* since `at' */
 #define SW_TRACE_THREAD_FIRST 4		/* what was before the timeline */
+#define SW_TRACE_THREAD_KEPT 8		/* ... of which older slices were not kept: `at'
+					 * may be long before the oldest */
 
 /* At a thread's last switch, or the timeline's: at its beginning, and its end. */
 struct sw_trace_thread {

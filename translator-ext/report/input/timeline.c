@@ -43,6 +43,7 @@ struct reading {
 	struct timeline *t;
 	struct slices cpus;
 	uint64_t end; /* of what CPUs told */
+	bool is_kept; /* what was before that was not put out */
 	struct sw_trace_thread **states; /* in the order of the stream */
 	size_t nr_states, size_states;
 	bool has_head;
@@ -257,13 +258,18 @@ static void off_cpu(struct reading *rd, uint32_t nr, unsigned int part,
 
 	if (to <= from)
 		return;
+	add_to(&rd->follow[nr], part, to - from, to);
+	/* who sleeps for days does not make a timeline of seconds that long */
+	if (rd->is_kept && from < rd->cpus.oldest)
+		s.from = rd->cpus.oldest;
+	if (to <= s.from)
+		return;
 	s.call = rd->follow[nr].call;
 	if (waker & SW_SLICE_BY)
 		s.woken_by = waker;
 	else if (waker)
 		s.waker = who(rd, waker);
 	put_slice(rd->t, &s);
-	add_to(&rd->follow[nr], part, to - from, to);
 }
 
 /* A thread comes to a CPU: now is known what it did since it went. */
@@ -343,6 +349,7 @@ static void begins_with(struct reading *rd, const struct sw_trace_thread *r)
 
 	if (r->flags & SW_TRACE_THREAD_ENDED)
 		return;
+	rd->is_kept |= !!(r->flags & SW_TRACE_THREAD_KEPT);
 	*current_of(rd, r->tid) = nr;
 	rd->t->threads[nr].pid = r->pid;
 	set_name(&rd->t->threads[nr], r->comm);
