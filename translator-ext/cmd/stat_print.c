@@ -39,12 +39,14 @@ static double rate_of(const struct stat_rate *r, const int64_t *counts)
 
 /* ---- JSON: an object for each event and whom it was counted for */
 
-static void json_head(const char *event, const struct stat_block *b,
-		      struct buf *out)
+static void json_head(const struct stat_request *req, const char *event,
+		      const struct stat_block *b, struct buf *out)
 {
 	buf_puts(out, "{\"event\":");
 	json_string(out, event);
 	buf_printf(out, ",\"time_ns\":%" PRId64, b->ns);
+	if (req->interval_ms)
+		buf_printf(out, ",\"behind\":%" PRId64, b->behind);
 }
 
 static void json_number(const char *name, int64_t v, struct buf *out)
@@ -93,7 +95,7 @@ static void json_block(const struct stat_request *req,
 	size_t i, n;
 
 	for (i = 0; i < req->nr_events; i++) {
-		json_head(req->events[i].text, b, out);
+		json_head(req, req->events[i].text, b, out);
 		json_count(b->counts[i], out);
 		json_set(req, b, b->sets, b->session_ns, req->events[i].set,
 			 out);
@@ -106,7 +108,7 @@ static void json_block(const struct stat_request *req,
 
 		if (!has_rate(r, b->counts))
 			continue;
-		json_head(r->derived->name, b, out);
+		json_head(req, r->derived->name, b, out);
 		buf_printf(out, ",\"value\":%.6f", rate_of(r, b->counts));
 		json_set(req, b, b->sets, b->session_ns,
 			 req->events[r->numerator].set, out);
@@ -116,7 +118,7 @@ static void json_block(const struct stat_request *req,
 		const struct stat_thread *t = &b->threads[n];
 
 		for (i = 0; i < req->nr_events; i++) {
-			json_head(req->events[i].text, b, out);
+			json_head(req, req->events[i].text, b, out);
 			buf_printf(out, ",\"pid\":%" PRId64 ",\"tid\":%" PRId64
 				   ",\"comm\":", t->pid, t->tid);
 			json_string(out, t->name);
@@ -187,6 +189,13 @@ static void put_row(const struct stat_request *req, size_t i, int64_t count,
 		put_turns(set, &sets[set], session_ns, out);
 }
 
+/* What they have counted since they last said so is in an interval to come. */
+static void put_behind(int64_t cpus, struct buf *out)
+{
+	buf_printf(out, "%" PRId64 " CPU%s did not answer in time: the next interval has what %s counted last\n",
+		   cpus, cpus == 1 ? "" : "s", cpus == 1 ? "it" : "they");
+}
+
 static void put_block(const struct stat_request *req,
 		      const struct stat_block *b, struct buf *out)
 {
@@ -220,6 +229,8 @@ static void put_block(const struct stat_request *req,
 			buf_puts(out, "\n");
 		}
 	}
+	if (req->interval_ms && b->behind)
+		put_behind(b->behind, out);
 	if (b->last && !req->interval_ms)
 		buf_printf(out, "%20.6f  seconds\n", b->ns / 1e9);
 }
