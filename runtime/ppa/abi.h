@@ -273,6 +273,7 @@ enum ppa_lock_kind {
 	PPA_LOCK_FUTEX,
 	PPA_LOCK_FILE,		/* flock(), and fcntl() */
 	PPA_LOCK_SEMAPHORE,	/* a counting one, which nobody holds */
+	PPA_LOCK_FUTEXES,	/* any of several, told by the first */
 	PPA_NR_LOCK_KINDS
 };
 
@@ -300,7 +301,8 @@ enum ppa_lock_value {
 struct ppa_lock {
 	uint32_t kind;
 	uint32_t what;		/* enum ppa_lock_what; of a file: the process that waits */
-	uint64_t lock;		/* its address; a file's number */
+	/* its address; 0: that of the futexes could not be read; a file's number */
+	uint64_t lock;
 	uint64_t space;		/* a futex's process; a file's device */
 	uint32_t holder;	/* a thread, when it was wanted; 0: not known */
 	uint32_t nr_frames;

@@ -430,6 +430,35 @@ static u32 ppa_futex_holder(const unsigned long *args)
 			    !passes_on && !ppa_futex_is_robust(args[0]));
 }
 
+#ifdef __NR_futex_waitv
+/* Where the first of an array is, whose length is the second argument. */
+static void
+ppa_lock_of_futexes(struct ppa_lock_key *key, const unsigned long *args)
+{
+	const unsigned long at = args[0] + offsetof(struct futex_waitv, uaddr);
+
+	if ((u32)args[1] > 1)
+		key->kind = PPA_LOCK_FUTEXES;
+	if (!sw_guess_user(&key->lock, at, sizeof(key->lock)))
+		key->lock = 0;
+}
+#endif
+
+static void ppa_lock_of_futex(struct ppa_lock_key *key, unsigned long nr,
+			      const unsigned long *args)
+{
+	key->kind = PPA_LOCK_FUTEX;
+	key->lock = args[0];
+#ifdef __NR_futex
+	if (nr == __NR_futex)
+		key->holder = ppa_futex_holder(args);
+#endif
+#ifdef __NR_futex_waitv
+	if (nr == __NR_futex_waitv)
+		ppa_lock_of_futexes(key, args);
+#endif
+}
+
 /* The file that FD is of; as ppa_cause_of_file() looks at it. */
 static void ppa_lock_of_file(struct ppa_lock_key *key, unsigned long fd)
 {
@@ -453,12 +482,7 @@ static u32 ppa_lock_of_call(struct task_struct *task, u8 part)
 		key.what = task->tgid;
 		ppa_lock_of_file(&key, args[0]);
 	} else {
-		key.kind = PPA_LOCK_FUTEX;
-		key.lock = args[0];
-#ifdef __NR_futex
-		if (syscall_get_nr(task, regs) == __NR_futex)
-			key.holder = ppa_futex_holder(args);
-#endif
+		ppa_lock_of_futex(&key, syscall_get_nr(task, regs), args);
 	}
 	ppa_lock_user_stack(&key, regs);
 	return ppa_lock_row(&key);

@@ -32,6 +32,12 @@ static void ppa_lock_name(char *to, u64 at)
 		memset(to, 0, PPA_LOCK_TEXT);
 }
 
+static bool ppa_lock_is_kernels(u32 kind)
+{
+	return kind != PPA_LOCK_LOST && kind != PPA_LOCK_FUTEX &&
+	       kind != PPA_LOCK_FUTEXES && kind != PPA_LOCK_FILE;
+}
+
 static void
 ppa_lock_take(const struct ppa_lock_row *row, struct ppa_lock *to)
 {
@@ -48,8 +54,7 @@ ppa_lock_take(const struct ppa_lock_row *row, struct ppa_lock *to)
 	memcpy(to->ip, key->ip, sizeof(to->ip));
 	for (i = 0; i < PPA_NR_LOCK_VALUES; i++)
 		to->values[i] = atomic64_read(&row->counts[i]);
-	if (!key->kind || key->kind == PPA_LOCK_FUTEX ||
-	    key->kind == PPA_LOCK_FILE)
+	if (!ppa_lock_is_kernels(key->kind))
 		return;
 	ppa_lock_name(to->name, key->lock);
 	/* a return address is behind the call */

@@ -29,7 +29,8 @@ static int times, ms, held, locked, locked_too;
 static _Atomic pid_t waiter;
 static pid_t holder;
 static _Atomic int turn;		/* the one of both that goes on */
-static _Atomic unsigned int passed_on, robust, readers, listed;
+static _Atomic unsigned int passed_on, robust, readers, listed, alone;
+static _Atomic unsigned int several[2];
 
 enum { HOLDER, WAITER };
 
@@ -118,6 +119,21 @@ static long futex(_Atomic unsigned int *word, int op, unsigned int value)
 	return syscall(SYS_futex, word, op, value, NULL, NULL, 0);
 }
 
+/* Until one of NR words, at most 2, is changed and woken. */
+static void wait_any(_Atomic unsigned int *words, unsigned int nr)
+{
+	struct futex_waitv waiters[2];
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		waiters[i] = (struct futex_waitv) {
+			.val = words[i], .uaddr = (unsigned long)&words[i],
+			.flags = FUTEX_32,
+		};
+	if (syscall(SYS_futex_waitv, waiters, nr, 0, NULL, 0) < 0)
+		die("futex_waitv");
+}
+
 /* The first process, or one reader: as the library has it whose lock it is. */
 #define ONE 1
 
@@ -155,6 +171,9 @@ static void hold_futexes(void)
 
 		let_wait(&readers);
 		let_wait(&listed);
+		let_wait(&alone);
+		/* the first of them has no part in it */
+		let_wait(&several[1]);
 
 		flock(locked, LOCK_EX);
 		give_turn(WAITER);
@@ -192,6 +211,14 @@ static void want_futexes(void)
 		list.list_op_pending = (struct robust_list *)&listed;
 		futex(&listed, FUTEX_WAIT, ONE | FUTEX_WAITERS);
 		list.list_op_pending = NULL;
+		give_turn(HOLDER);
+
+		wait_turn(WAITER);
+		wait_any(&alone, 1);
+		give_turn(HOLDER);
+
+		wait_turn(WAITER);
+		wait_any(several, 2);
 		give_turn(HOLDER);
 
 		wait_turn(WAITER);
@@ -240,9 +267,9 @@ int main(int argc, char **argv)
 	tell('f');
 	hold_futexes();
 	pthread_join(thread, NULL);
-	printf("holder %d waiter %d passed_on %p robust %p readers %p listed %p inode %lu device %u:%u\n",
+	printf("holder %d waiter %d passed_on %p robust %p readers %p listed %p alone %p several %p inode %lu device %u:%u\n",
 	       holder, waiter, (void *)&passed_on, (void *)&robust,
-	       (void *)&readers, (void *)&listed,
+	       (void *)&readers, (void *)&listed, (void *)&alone, (void *)several,
 	       (unsigned long)st.st_ino, major(st.st_dev), minor(st.st_dev));
 	fflush(stdout);
 	pause();

@@ -25,6 +25,7 @@ static const char *const kinds[PPA_NR_LOCK_KINDS] = {
 	[PPA_LOCK_FUTEX] = "futex",
 	[PPA_LOCK_FILE] = "file",
 	[PPA_LOCK_SEMAPHORE] = "semaphore",
+	[PPA_LOCK_FUTEXES] = "futexes",
 };
 
 #define KIND_WIDTH 12
@@ -45,6 +46,12 @@ struct locks {
 static const char *kind_of(const struct ppa_lock *l)
 {
 	return l->kind < PPA_NR_LOCK_KINDS ? kinds[l->kind] : "?";
+}
+
+/* Or several. */
+static bool is_futex(const struct ppa_lock *l)
+{
+	return l->kind == PPA_LOCK_FUTEX || l->kind == PPA_LOCK_FUTEXES;
 }
 
 static uint64_t time_of(const uint64_t *values)
@@ -194,7 +201,9 @@ static struct buf lock_name(const struct ppa_lock *l)
 		buf_puts(&name, l->name);
 	} else {
 		buf_printf(&name, "0x%" PRIx64, l->lock);
-		if (l->kind == PPA_LOCK_FUTEX)
+		if (l->kind == PPA_LOCK_FUTEXES)
+			buf_puts(&name, " and others");
+		if (is_futex(l))
 			put_process(l, &name);
 	}
 	return name;
@@ -207,7 +216,7 @@ static struct buf place_name(struct ppa_names *names, const struct ppa_lock *l,
 
 	if (*l->places[frame])
 		buf_puts(&name, l->places[frame]);
-	else if (l->kind == PPA_LOCK_FUTEX || l->kind == PPA_LOCK_FILE)
+	else if (is_futex(l) || l->kind == PPA_LOCK_FILE)
 		ppa_names_put(names,
 			      l->kind == PPA_LOCK_FILE ? l->what : l->space,
 			      l->ip[frame], frame, &name);
@@ -340,7 +349,7 @@ static void json_lock(const struct ppa_interval *p, struct ppa_names *names,
 	json_string(out, name.s);
 	free(name.s);
 	buf_puts(out, ",\"pid\":");
-	if (l->rows->kind == PPA_LOCK_FUTEX)
+	if (is_futex(l->rows))
 		buf_printf(out, "%" PRIu64 ",", l->rows->space);
 	else
 		buf_puts(out, "null,");

@@ -301,7 +301,8 @@ static struct waited waited(uint32_t kind, uint64_t lock, uint64_t space,
 #define GONE 99999999
 
 /* Locks: one of two holders, one of which stands twice, one of a process, one that
- * spins, a file, what found no room, and one that nobody waited for. */
+ * spins, a file, what found no room, one that nobody waited for, and several futexes
+ * of which the first is waited for alone, too. */
 static void locks_file(int look)
 {
 	struct ppa_header h = header(PPA_FILE_LOCKS, look);
@@ -316,6 +317,7 @@ static void locks_file(int look)
 		waited(PPA_LOCK_FILE, 432, 0x800103, 0, "", ""),
 		waited(PPA_LOCK_WRITE, 0xffff0040, 0, 0, "calm", "never"),
 		waited(99, 0xffff0050, 0, 0, "", ""),
+		waited(PPA_LOCK_FUTEXES, 0x7f10, GONE, 0, "", ""),
 	};
 	static const uint64_t more[][PPA_NR_LOCK_VALUES] = {
 		{ 1, 2 * MS, 2 * MS },
@@ -328,6 +330,7 @@ static void locks_file(int look)
 		{ 1, 20 * MS, 20 * MS },
 		{ 0 },
 		{ 1, 1 * MS, 1 * MS },
+		{ 3, 30 * MS, 30 * MS },
 	};
 	const size_t nr = sizeof(w) / sizeof(*w);
 	size_t i, k;
