@@ -26,6 +26,7 @@
 #include "base/sched_text.h"
 #include "ppa/cause.h"
 #include <linux/futex.h>
+#include <linux/kallsyms.h>
 #include <linux/kdev_t.h>
 #include <linux/mutex.h>
 #include <linux/pid_namespace.h>
@@ -77,6 +78,8 @@ static struct {
 	struct ppa_lock_row *rows;	/* NULL: they are not told apart */
 	u32 mask;
 	struct sw_text text;		/* of locks that spin */
+	/* the kernel's addresses; NULL: nobody may see them */
+	__typeof__(&kallsyms_show_value) may_see;
 } ppa_locks;
 
 /* ---- rows */
@@ -550,6 +553,7 @@ static int ppa_locks_alloc(unsigned int max)
 	ppa_locks.mask = places - 1;
 	ppa_locks.text.from = kallsyms_lookup_name("__lock_text_start");
 	ppa_locks.text.to = kallsyms_lookup_name("__lock_text_end");
+	ppa_locks.may_see = (void *)kallsyms_lookup_name("kallsyms_show_value");
 	sw_sched_texts();
 	ppa_spins_forget();
 	return 0;

@@ -5,12 +5,19 @@
  *	/proc/systemtap/MODULE/ppa/rawlocks
  *
  * It is there where they are told apart.  All of this is sleepable.
+ *
+ * Addresses of the kernel are for those to whom /proc/kallsyms shows them, as they open
+ * the file.  Others get what the kernel prints in place of an address, which tells locks
+ * and places apart as well.
  */
 #ifndef STAPWATCH_PPA_PROC_LOCKS_H
 #define STAPWATCH_PPA_PROC_LOCKS_H
 
 #include "ppa/locks.h"
 #include "ppa/proc.h"
+#include <linux/kernel.h>
+#include <linux/preempt.h>
+#include <linux/seq_file.h>
 
 /* The header, and then a place for each row. */
 static void *ppa_locks_start(struct seq_file *m, loff_t *pos)
@@ -32,6 +39,25 @@ static void ppa_lock_name(char *to, u64 at)
 		memset(to, 0, PPA_LOCK_TEXT);
 }
 
+/* As %p has it; 0 while the kernel has no key for that. */
+static u64 ppa_lock_hashed(u64 at)
+{
+	char text[24];
+	u64 hashed;
+
+	snprintf(text, sizeof(text), "%p", (void *)(unsigned long)at);
+	return kstrtou64(text, 16, &hashed) ? 0 : hashed;
+}
+
+static void ppa_lock_hide(struct ppa_lock *l)
+{
+	unsigned int i;
+
+	l->lock = ppa_lock_hashed(l->lock);
+	for (i = 0; i < l->nr_frames; i++)
+		l->ip[i] = ppa_lock_hashed(l->ip[i]);
+}
+
 static bool ppa_lock_is_kernels(u32 kind)
 {
 	return kind != PPA_LOCK_LOST && kind != PPA_LOCK_FUTEX &&
@@ -39,7 +65,7 @@ static bool ppa_lock_is_kernels(u32 kind)
 }
 
 static void
-ppa_lock_take(const struct ppa_lock_row *row, struct ppa_lock *to)
+ppa_lock_take(const struct ppa_lock_row *row, bool may_see, struct ppa_lock *to)
 {
 	const struct ppa_lock_key *key = &row->key;
 	unsigned int i;
@@ -60,6 +86,8 @@ ppa_lock_take(const struct ppa_lock_row *row, struct ppa_lock *to)
 	/* a return address is behind the call */
 	for (i = 0; i < key->nr; i++)
 		ppa_lock_name(to->places[i], key->ip[i] - 1);
+	if (!may_see)
+		ppa_lock_hide(to);
 }
 
 static int ppa_lock_put(struct seq_file *m, u32 at)
@@ -73,7 +101,7 @@ static int ppa_lock_put(struct seq_file *m, u32 at)
 	to = kzalloc(sizeof(*to), GFP_KERNEL);
 	if (!to)
 		return -ENOMEM;
-	ppa_lock_take(row, to);
+	ppa_lock_take(row, m->private, to);
 	seq_write(m, to, sizeof(*to));
 	kfree(to);
 	return 0;
@@ -100,10 +128,28 @@ static const struct seq_operations ppa_locks_seq = {
 	.show = ppa_locks_show,
 };
 
+/* What ibt_wrapper() changes is the CPU's.  A security module may take locks. */
+static bool ppa_locks_may_see(const struct file *file)
+{
+	bool may = false;
+
+	migrate_disable();
+	if (ppa_locks.may_see)
+		may = ibt_wrapper(bool, ppa_locks.may_see(file->f_cred));
+	migrate_enable();
+	return may;
+}
+
 static int ppa_locks_open(struct inode *inode, struct file *file)
 {
-	return sw_may_open(&ppa_access, file) ?:
-	       seq_open(file, &ppa_locks_seq);
+	int rc = sw_may_open(&ppa_access, file) ?:
+		 seq_open(file, &ppa_locks_seq);
+	struct seq_file *m = file->private_data;
+
+	/* NULL: who opens it may not */
+	if (!rc)
+		m->private = ppa_locks_may_see(file) ? m : NULL;
+	return rc;
 }
 
 PPA_OPS(ppa_locks_ops, ppa_locks_open, seq_release);

@@ -5,6 +5,7 @@
  *	access WHO FILE...	a line for each: "FILE read R write W", and for a
  *				file that can be mapped "map M exec E protect P",
  *				where each is "yes" or the error
+ *	access WHO -- COMMAND ARGS...	run that
  *
  * WHO is what this process becomes first:
  *
@@ -108,6 +109,10 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return 2;
 	become(argv[1]);
+	if (!strcmp(argv[2], "--")) {
+		execvp(argv[3], argv + 3);
+		die(argv[3]);
+	}
 	for (i = 2; i < argc; i++) {
 		fd = open(argv[i], O_RDONLY | O_CLOEXEC);
 		printf("%s %s read %s", argv[1], strrchr(argv[i], '/') + 1,
