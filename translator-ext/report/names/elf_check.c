@@ -18,7 +18,9 @@
 
 /* Debugging information is a fifth of its size at best, and small files are cheap. */
 #define TIMES 16
-#define FREE (64ULL << 20)
+#ifndef ELF_FREE
+#define ELF_FREE (64ULL << 20)
+#endif
 
 #define LZMA_MEMORY (128ULL << 20)	/* of a decoder: "xz -9" wants 65 MB */
 
@@ -170,7 +172,7 @@ const char *elf_check(int fd)
 
 	if (!elf_is(fd) || !has_sections(fd) || fstat(fd, &st))
 		return no_elf;
-	most = FREE + TIMES * 512ULL * st.st_blocks;
+	most = ELF_FREE + TIMES * 512ULL * st.st_blocks;
 	if ((uint64_t)st.st_size > most)
 		return too_much;
 	elf_version(EV_CURRENT);
