@@ -232,52 +232,45 @@ static int counter_of(struct stapwatch_map *map, uint32_t number, uint32_t cpu,
 	return 0;
 }
 
-static int adjust(struct stapwatch_map *map, uint32_t number, uint32_t cpu,
-		  uint64_t delta)
+static void add_to(uint32_t *flag, uint64_t *counter, uint64_t delta)
 {
-	uint64_t *counter;
-	uint32_t *flag;
-
-	if (counter_of(map, number, cpu, &flag, &counter))
-		return -1;
 	store_to(flag, counter, own_value(counter) + delta);
-	return 0;
-}
-
-static int raise_to(struct stapwatch_map *map, uint32_t number, uint32_t cpu,
-		    uint64_t value)
-{
-	uint64_t *counter;
-	uint32_t *flag;
-
-	if (counter_of(map, number, cpu, &flag, &counter))
-		return -1;
-	if (value > own_value(counter))
-		store_to(flag, counter, value);
-	return 0;
 }
 
 int stapwatch_map_adjust(struct stapwatch_map *map, uint32_t number,
 			 uint32_t cpu, int64_t delta)
 {
-	return adjust(map, number, cpu, delta);
+	uint64_t *counter;
+	uint32_t *flag;
+
+	if (counter_of(map, number, cpu, &flag, &counter))
+		return -1;
+	add_to(flag, counter, delta);
+	return 0;
 }
 
 int stapwatch_map_record(struct stapwatch_map *map, uint32_t number,
 			 uint32_t cpu, int64_t value)
 {
 	const uint32_t per = map->head.cpu_counters;
+	uint64_t *hist;		/* its counters are beside each other */
+	uint32_t *flag;
 
 	if (per < PERFMAP_HIST_COUNTERS ||
 	    number % per > per - PERFMAP_HIST_COUNTERS)
 		return map_fail(EINVAL, "map: instance %u is no histogram",
 				number);
-	if (value < 0)
-		return adjust(map, number + PERFMAP_HIST_NEGATIVE, cpu, 1);
-	if (raise_to(map, number + PERFMAP_HIST_MAX, cpu, value) ||
-	    adjust(map, number + stapwatch_hist_bucket(value), cpu, 1))
+	if (counter_of(map, number, cpu, &flag, &hist))
 		return -1;
-	return adjust(map, number + PERFMAP_HIST_SUM, cpu, value);
+	if (value < 0) {
+		add_to(flag, hist + PERFMAP_HIST_NEGATIVE, 1);
+		return 0;
+	}
+	if ((uint64_t)value > own_value(hist + PERFMAP_HIST_MAX))
+		store_to(flag, hist + PERFMAP_HIST_MAX, value);
+	add_to(flag, hist + stapwatch_hist_bucket(value), 1);
+	add_to(flag, hist + PERFMAP_HIST_SUM, value);
+	return 0;
 }
 
 /* ---- the map */
