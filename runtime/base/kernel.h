@@ -6,7 +6,7 @@
  * SystemTap's own test of it (STAPCONF_...), or a macro that came with it; a
  * number of a version only where none of these can.  Each says since when.
  *
- *   sw_task_state(), sw_data_flags(), sw_data_weight()	any context
+ *   sw_task_state(), sw_data_flags(), sw_data_weight(), sw_attr_more()	any context
  *   sw_page_cache_copy()	any but NMI
  *   sw_robust_list()	any, of current
  *   sw_pde_data(), sw_vm_flags_mod()	processes, within a file's functions
@@ -99,6 +99,30 @@ callback##_without_state(void *data, bool preempt,			\
 #define SW_SWITCH_CALLBACK(callback)					\
 	__builtin_choose_expr(SW_SWITCH_TELLS_STATE, callback,		\
 			      callback##_without_state)
+
+/* ---- events */
+
+/*
+ * sw_attr_more - an event's later words: config3 came with 6.3, config4 after 6.18
+ * Return: the number of one that is not 0 and that this kernel lacks; or 0.
+ */
+static inline unsigned int
+sw_attr_more(struct perf_event_attr *attr, u64 config3, u64 config4)
+{
+#ifdef PERF_ATTR_SIZE_VER8
+	attr->config3 = config3;
+#else
+	if (config3)
+		return 3;
+#endif
+#ifdef PERF_ATTR_SIZE_VER9
+	attr->config4 = config4;
+#else
+	if (config4)
+		return 4;
+#endif
+	return 0;
+}
 
 /* ---- samples */
 

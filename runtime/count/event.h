@@ -34,11 +34,25 @@ struct sw_event {
 	u64 config;
 	u64 config1;
 	u64 config2;
+	u64 config3;
+	u64 config4;
 	/* where it is sampled */
 	u64 sample_type;
 	s64 period;		/* samples a second, if negative */
 	u64 random;		/* the mask of what is added; 0: not given */
 };
+
+/* What perf is to be told is TYPE, and CONFIG: config, and config1 to config4. */
+static void __maybe_unused
+sw_event_take(struct sw_event *ev, u32 type, const u64 *config)
+{
+	ev->type = type;
+	ev->config = config[0];
+	ev->config1 = config[1];
+	ev->config2 = config[2];
+	ev->config3 = config[3];
+	ev->config4 = config[4];
+}
 
 /*
  * Events that a script brings, which the table lacks.  `stapwatch' writes the

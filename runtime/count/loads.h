@@ -81,10 +81,7 @@ static int sw_loads_resolve(struct sw_event *ev)
 		rc = SW_LOADS_SPE;
 	if (rc)
 		return rc;
-	ev->type = type;
-	ev->config = config[0];
-	ev->config1 = config[1];
-	ev->config2 = config[2];
+	sw_event_take(ev, type, config);
 	ev->flags |= SW_IS_LOADS;
 	return 0;
 }

@@ -8,13 +8,25 @@
 #define STAPWATCH_COUNT_PERF_H
 
 #include "base/compat.h"
+#include "base/kernel.h"
 #include "count/event.h"
 #include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/perf_event.h>
 
-/* sw_pmu_describe - tell perf what the event counts */
-static void
+/* The number of a word that the event sets and that this kernel lacks; or 0. */
+static unsigned int sw_pmu_lacks(const struct sw_event *ev)
+{
+	struct perf_event_attr attr;
+
+	return sw_attr_more(&attr, ev->config3, ev->config4);
+}
+
+/**
+ * sw_pmu_describe - tell perf what the event counts
+ * Return: 0; -EOPNOTSUPP: this kernel cannot be told, see sw_pmu_lacks().
+ */
+static int __must_check
 sw_pmu_describe(const struct sw_event *ev, struct perf_event_attr *attr)
 {
 	attr->type = ev->type;
@@ -29,6 +41,7 @@ sw_pmu_describe(const struct sw_event *ev, struct perf_event_attr *attr)
 	attr->exclude_guest = !!(ev->flags & SW_EXCLUDE_GUEST);
 	attr->precise_ip = (ev->flags & SW_PRECISE_MASK) >>
 			   SW_PRECISE_SHIFT;
+	return sw_attr_more(attr, ev->config3, ev->config4) ? -EOPNOTSUPP : 0;
 }
 
 static struct perf_event *
@@ -38,7 +51,8 @@ sw_pmu_counter(const struct sw_event *ev, int cpu, bool disabled)
 		.size = sizeof(attr), .pinned = 1, .disabled = disabled
 	};
 
-	sw_pmu_describe(ev, &attr);
+	if (sw_pmu_describe(ev, &attr))
+		return ERR_PTR(-EOPNOTSUPP);
 	/* how exact a sample is has nothing to do with the count */
 	attr.precise_ip = 0;
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);

@@ -111,7 +111,7 @@ static int sw_sysfs_formats(const char *pmu, const char *terms, u64 *config)
 /**
  * sw_sysfs_event - what perf is to be told for one of a PMU's events
  * @terms: names of its events/, and of its format/ with values
- * @config: config, config1 and config2
+ * @config: config, and config1 to config4
  * Return: 0; -ENODEV: there is no such PMU; or that it has no such term.
  */
 static int __maybe_unused

@@ -16,8 +16,8 @@
 #include <string.h>
 #endif
 
-/* config, config1, config2 */
-#define SW_TERMS_WORDS 3
+/* config, and config1 to config4 */
+#define SW_TERMS_WORDS 5
 #define SW_TERM_NAME 32
 
 /* A number, hexadecimal after 0x.  Return: what follows; NULL: there is none. */
@@ -60,7 +60,7 @@ static const char *sw_terms_range(const char *s, u64 *low, u64 *high)
 
 /**
  * sw_terms_put - put a value's bits where a format has them, the lowest first
- * @config: config, config1 and config2
+ * @config: config, and config1 to config4
  * @format: as sysfs has it, "config1:0-15"
  * Return: false: it is no format, or has not so many bits.
  */

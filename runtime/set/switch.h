@@ -206,10 +206,13 @@ static int sw_set_overflow_open(int cpu)
 		.sample_period = sw_sets.rules.period,
 	};
 	struct perf_event *e, *old = READ_ONCE(p->overflow);
+	int rc;
 
 	if (!ev || (old && READ_ONCE(old->attach_state) & PERF_ATTACH_CONTEXT))
 		return 0;
-	sw_pmu_describe(ev, &attr);
+	rc = sw_pmu_describe(ev, &attr);
+	if (rc)
+		return rc;
 	attr.precise_ip = 0;
 	/* as those of the sets: perf keeps to the order of each kind */
 	attr.pinned = 1;

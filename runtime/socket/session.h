@@ -90,13 +90,12 @@ sw_socket_open_pmu(struct sw_socket_counter **list, const char *pmu,
 	u64 config[SW_TERMS_WORDS];
 	cpumask_var_t cpus;
 	int cpu, nr = 0, rc;
+	u32 type;
 
-	rc = sw_sysfs_event(pmu, terms, &ev.type, config);
+	rc = sw_sysfs_event(pmu, terms, &type, config);
 	if (rc)
 		return rc;
-	ev.config = config[0];
-	ev.config1 = config[1];
-	ev.config2 = config[2];
+	sw_event_take(&ev, type, config);
 	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
 		return -ENOMEM;
 	if (!sw_sysfs_cpus(pmu, cpus))

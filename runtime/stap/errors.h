@@ -103,7 +103,11 @@ sw_why_missing(const struct sw_event *ev, int rc, bool sampling, char *buf,
 	unsigned int i, n = 0, len;
 	bool pmu = sw_can_count(&cycles);
 
-	if (rc == -ENOSPC)
+	if (sw_pmu_lacks(ev) == 3)
+		why = "this kernel's perf has no config3, which came with Linux 6.3";
+	else if (sw_pmu_lacks(ev))
+		why = "this kernel's perf has no config4, which came after Linux 6.18";
+	else if (rc == -ENOSPC)
 		why = "the PMU has no counter left for it beside this script's other events and other users (the NMI watchdog?)";
 	else if (rc == -EIO)
 		why = "the PMU has a counter for it, but does not start it";

@@ -130,8 +130,13 @@ sw_sampling_create(const struct perf_event_attr *given, int cpu,
 		attr.freq = ev->period < 0;
 		attr.sample_period = abs(ev->period);
 	}
-	if (attr.type == SW_SAMPLING_NATIVE || attr.type == SW_SAMPLING_TABLE)
-		sw_pmu_describe(ev, &attr);
+	if (attr.type == SW_SAMPLING_NATIVE || attr.type == SW_SAMPLING_TABLE) {
+		rc = sw_pmu_describe(ev, &attr);
+		if (rc) {
+			sw_sampling_failed(ev, rc);
+			return ERR_PTR(rc);
+		}
+	}
 	rc = sw_profile.begun ? 0 : sw_profile_begin(uses);
 	if (rc)
 		return ERR_PTR(rc);

@@ -34,7 +34,8 @@ static void test_formats(void)
 	TEST("a value takes the place of another",
 	     sw_terms_put(config, "config:4-7", 2) && config[0] == 0xff2f);
 	TEST("a value that is too big", refuses("config:0-7", 256));
-	TEST("a word that perf does not take", refuses("config3:0-7", 1));
+	TEST("the last word", put_is("config4:4-7", 0xa, 4, 0xa0));
+	TEST("a word that perf does not take", refuses("config5:0-7", 1));
 	TEST("a bit that no word has", refuses("config:0-64", 1));
 	TEST("a range from high to low", refuses("config:7-0", 1));
 	TEST("no bits", refuses("config:", 1));

@@ -52,11 +52,19 @@ struct list {
 
 /* ---- what this machine can count */
 
+/* Where perf_event_open(2) has config3 and config4, which older headers lack. */
+#define WORD_CONFIG3	16
+#define WORD_CONFIG4	17
+
 static int open_event(const struct event_attr *e, bool exclude_kernel)
 {
-	struct perf_event_attr attr = {
+	union {
+		struct perf_event_attr attr;
+		uint64_t words[WORD_CONFIG4 + 1];
+	} u = { .attr = {
 		.type = e->type,
-		.size = sizeof(attr),
+		/* an older kernel takes it where what it lacks is 0 */
+		.size = sizeof(u),
 		.config = e->config,
 		.config1 = e->config1,
 		.config2 = e->config2,
@@ -67,10 +75,12 @@ static int open_event(const struct event_attr *e, bool exclude_kernel)
 		.exclude_idle = e->exclude_idle,
 		.exclude_host = e->exclude_host,
 		.exclude_guest = e->exclude_guest,
-	};
+	} };
 	int fd;
 
-	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1,
+	u.words[WORD_CONFIG3] = e->config3;
+	u.words[WORD_CONFIG4] = e->config4;
+	fd = syscall(SYS_perf_event_open, &u.attr, 0, -1, -1,
 		     PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return errno;
@@ -97,8 +107,9 @@ static bool can_count(struct list *l, const struct event_attr *attr)
 	/* who may not look into the kernel may still learn of the hardware */
 	if (is_refusal(err))
 		err = open_event(attr, true);
+	/* E2BIG: the kernel has no such config */
 	if (err == ENOENT || err == EINVAL || err == EOPNOTSUPP ||
-	    err == ENODEV)
+	    err == ENODEV || err == E2BIG)
 		return false;
 	if (err) {
 		l->blind = true;
@@ -331,10 +342,13 @@ static void put_flag(struct buf *out, const char *key, bool value)
 static void put_attr(struct buf *out, const struct event_attr *a)
 {
 	buf_printf(out, ", \"type\": %u, \"config\": %llu, \"config1\": %llu,"
-		   " \"config2\": %llu", a->type,
+		   " \"config2\": %llu, \"config3\": %llu, \"config4\": %llu",
+		   a->type,
 		   (unsigned long long)a->config,
 		   (unsigned long long)a->config1,
-		   (unsigned long long)a->config2);
+		   (unsigned long long)a->config2,
+		   (unsigned long long)a->config3,
+		   (unsigned long long)a->config4);
 	put_flag(out, "exclude_user", a->exclude_user);
 	put_flag(out, "exclude_kernel", a->exclude_kernel);
 	put_flag(out, "exclude_hv", a->exclude_hv);

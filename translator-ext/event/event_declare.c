@@ -35,6 +35,7 @@ bool event_same_attr(const struct event_attr *a, const struct event_attr *b)
 {
 	return a->type == b->type && a->config == b->config &&
 	       a->config1 == b->config1 && a->config2 == b->config2 &&
+	       a->config3 == b->config3 && a->config4 == b->config4 &&
 	       a->exclude_user == b->exclude_user &&
 	       a->exclude_kernel == b->exclude_kernel &&
 	       a->exclude_hv == b->exclude_hv &&
@@ -59,6 +60,10 @@ void event_declare(struct buf *out, unsigned int number, const char *name,
 		   (int64_t)attr->config, (int64_t)attr->config1,
 		   (int64_t)attr->config2, attr_flags(attr),
 		   (int64_t)attr->sample_type, period);
+	if (attr->config3 || attr->config4)
+		buf_printf(out, "; __sw_native_more(%u, %" PRId64 ", %" PRId64
+			   ")", number, (int64_t)attr->config3,
+			   (int64_t)attr->config4);
 	if (random)
 		buf_printf(out, "; __sw_native_random(%u, %" PRIu64 ")",
 			   number, random);

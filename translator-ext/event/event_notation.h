@@ -33,7 +33,8 @@ enum event_found event_sysfs(const char *text, const char *pmu,
 enum event_found event_pfm(const char *text, const char *pmu,
 			   struct event *ev, struct buf *why);
 
-#define EVENT_MAX_SETTINGS 3
+/* config, and config1 to config4 */
+#define EVENT_MAX_SETTINGS 5
 
 /* name,pmc[N]=value[,pmc[N]=value...] */
 struct event_settings {

@@ -2,7 +2,7 @@
 /*
  * Register settings after an event's name: "branch_event,pmc[12]=0x3e0f".
  *
- * Linux gives nobody a register by its number, but an event has up to three
+ * Linux gives nobody a register by its number, but an event has up to five
  * values that the PMU's driver puts into registers.  So the numbers only say
  * in which order the settings fill them.
  */
@@ -87,6 +87,20 @@ enum event_found event_raw_split(const char *text, struct event_settings *s,
 	return found;
 }
 
+/* The settings, in the order of their numbers, go to FIRST of these and on. */
+static void put_settings(const struct event_settings *s, size_t first,
+			 struct event_attr *attr)
+{
+	uint64_t *const values[EVENT_MAX_SETTINGS] = {
+		&attr->config, &attr->config1, &attr->config2, &attr->config3,
+		&attr->config4,
+	};
+	size_t i;
+
+	for (i = 0; i < s->nr; i++)
+		*values[first + i] = s->set[i].value;
+}
+
 enum event_found event_raw_add(const struct event_settings *s,
 			       struct event *ev, struct buf *why)
 {
@@ -99,20 +113,19 @@ enum event_found event_raw_add(const struct event_settings *s,
 			 " PMU's bears on it");
 		return EVENT_WRONG;
 	}
-	if (s->nr > 2) {
+	if (s->nr > EVENT_MAX_SETTINGS - 1) {
 		event_quote(why, name, strlen(name));
-		buf_printf(why, " takes two more registers, not %zu", s->nr);
+		buf_printf(why, " takes four more registers, not %zu", s->nr);
 		return EVENT_WRONG;
 	}
-	if (ev->attr.config1 || ev->attr.config2) {
+	if (ev->attr.config1 || ev->attr.config2 || ev->attr.config3 ||
+	    ev->attr.config4) {
 		event_quote(why, name, strlen(name));
 		buf_puts(why, " sets a register besides the event's by itself;"
 			 " there is none left to set");
 		return EVENT_WRONG;
 	}
-	ev->attr.config1 = s->set[0].value;
-	if (s->nr > 1)
-		ev->attr.config2 = s->set[1].value;
+	put_settings(s, 1, &ev->attr);
 	ev->table_name = NULL;
 	ev->notation = EVENT_RAW;
 	return EVENT_FOUND;
@@ -148,11 +161,7 @@ enum event_found event_raw_alone(const struct event_settings *s,
 		return EVENT_WRONG;
 	ev->text = xstrdup("registers as they were set; the name is a label");
 	ev->attr.type = PERF_TYPE_RAW;
-	ev->attr.config = s->set[0].value;
-	if (s->nr > 1)
-		ev->attr.config1 = s->set[1].value;
-	if (s->nr > 2)
-		ev->attr.config2 = s->set[2].value;
+	put_settings(s, 0, &ev->attr);
 	ev->notation = EVENT_RAW;
 	return EVENT_FOUND;
 }

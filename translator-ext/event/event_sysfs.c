@@ -15,7 +15,7 @@
 #include "event/event_notation.h"
 
 #define MAX_FILE	4096	/* as long as sysfs lets a file be */
-#define NR_CONFIGS	3	/* config, config1, config2 */
+#define NR_CONFIGS	5	/* config, and config1 to config4 */
 
 struct format {
 	const char *name;
@@ -27,6 +27,8 @@ static const struct format any_formats[] = {
 	{ "config", "config:0-63" },
 	{ "config1", "config1:0-63" },
 	{ "config2", "config2:0-63" },
+	{ "config3", "config3:0-63" },
+	{ "config4", "config4:0-63" },
 	{ NULL, NULL },
 };
 
@@ -285,7 +287,7 @@ static const char *take_range(const char *s, unsigned int *low,
 static int put_bits(const char *bits, uint64_t value, uint64_t *configs)
 {
 	static const char *const words[NR_CONFIGS] = {
-		"config:", "config1:", "config2:"
+		"config:", "config1:", "config2:", "config3:", "config4:"
 	};
 	uint64_t *to = NULL;
 	unsigned int low, high, used = 0;
@@ -474,6 +476,8 @@ static int read_event(const struct pmu *p, const char *terms,
 	attr->config = r.config[0];
 	attr->config1 = r.config[1];
 	attr->config2 = r.config[2];
+	attr->config3 = r.config[3];
+	attr->config4 = r.config[4];
 	if (r.load_latency)
 		attr->sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT |
 				    PERF_SAMPLE_DATA_SRC;

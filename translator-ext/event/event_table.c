@@ -46,9 +46,9 @@ const struct event_name *event_table_match(const struct event_attr *attr)
 {
 	size_t i;
 
-	if (attr->config1 || attr->config2 || attr->exclude_idle ||
-	    attr->exclude_host || attr->exclude_guest || attr->precise_ip ||
-	    attr->sample_type)
+	if (attr->config1 || attr->config2 || attr->config3 || attr->config4 ||
+	    attr->exclude_idle || attr->exclude_host || attr->exclude_guest ||
+	    attr->precise_ip || attr->sample_type)
 		return NULL;
 	for (i = 0; i < NR_NAMES; i++)
 		if (names[i].type == attr->type &&

@@ -36,6 +36,10 @@ void explain_attr(struct lowering *l, const struct event_attr *a)
 		buf_printf(&l->explain, ", config1 0x%" PRIx64, a->config1);
 	if (a->config2)
 		buf_printf(&l->explain, ", config2 0x%" PRIx64, a->config2);
+	if (a->config3)
+		buf_printf(&l->explain, ", config3 0x%" PRIx64, a->config3);
+	if (a->config4)
+		buf_printf(&l->explain, ", config4 0x%" PRIx64, a->config4);
 	if (a->exclude_user)
 		buf_puts(&l->explain, ", exclude_user");
 	if (a->exclude_kernel)

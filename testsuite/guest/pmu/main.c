@@ -129,11 +129,23 @@ static int sim_init_event(struct perf_event *e)
 PMU_FORMAT_ATTR(event, "config:0-7");
 PMU_FORMAT_ATTR(umask, "config:8-15");
 PMU_FORMAT_ATTR(ldlat, "config1:0-15");
+#ifdef PERF_ATTR_SIZE_VER8
+PMU_FORMAT_ATTR(twice, "config3:4");
+#endif
+#ifdef PERF_ATTR_SIZE_VER9
+PMU_FORMAT_ATTR(thrice, "config4:8");
+#endif
 
 static struct attribute *sim_formats[] = {
 	&format_attr_event.attr,
 	&format_attr_umask.attr,
 	&format_attr_ldlat.attr,
+#ifdef PERF_ATTR_SIZE_VER8
+	&format_attr_twice.attr,
+#endif
+#ifdef PERF_ATTR_SIZE_VER9
+	&format_attr_thrice.attr,
+#endif
 	NULL
 };
 

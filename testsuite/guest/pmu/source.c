@@ -45,6 +45,22 @@ static u64 sim_units(const struct sim_cpu *c, const struct perf_event *e)
 	return n;
 }
 
+/* How often each unit is counted, which an event's later words say. */
+static u64 sim_times(const struct perf_event *e)
+{
+	u64 times = 1;
+
+#ifdef PERF_ATTR_SIZE_VER8
+	if (e->attr.config3 & 1 << 4)
+		times *= 2;
+#endif
+#ifdef PERF_ATTR_SIZE_VER9
+	if (e->attr.config4 & 1 << 8)
+		times *= 3;
+#endif
+	return times;
+}
+
 /* What the event's source says on this CPU; it only grows. */
 u64 sim_source(struct sim_cpu *c, const struct perf_event *e)
 {
@@ -64,7 +80,7 @@ u64 sim_source(struct sim_cpu *c, const struct perf_event *e)
 	case SIM_ZERO:
 		return 0;
 	default:
-		return sim_units(c, e);
+		return sim_units(c, e) * sim_times(e);
 	}
 }
 
@@ -88,6 +104,7 @@ static u32 sim_room(struct sim_cpu *c, u32 n)
 		if (!k->running || sim_is_ticks(k->event))
 			continue;
 		left = sim_mask() + 1 - sim_value(c, k);
+		left = DIV_ROUND_UP_ULL(left, sim_times(k->event));
 		if (sim_event(k->event) == SIM_BURSTS)
 			left = 1;
 		n = min_t(u64, n, left);

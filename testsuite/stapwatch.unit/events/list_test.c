@@ -6,6 +6,7 @@
  *	all	everything can
  *	user	everything, but nobody may look into the kernel
  *	none	nobody may do anything
+ *	old	everything, by a kernel whose perf_event_attr has 128 bytes
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -24,6 +25,18 @@ static int refuse(int err)
 {
 	errno = err;
 	return -1;
+}
+
+/* What the kernel does not know of must be 0. */
+static bool is_longer(const struct perf_event_attr *attr)
+{
+	const char *bytes = (const char *)attr;
+	size_t i;
+
+	for (i = PERF_ATTR_SIZE_VER7; i < attr->size; i++)
+		if (bytes[i])
+			return true;
+	return false;
 }
 
 long __wrap_syscall(long number, ...)
@@ -46,6 +59,8 @@ long __wrap_syscall(long number, ...)
 		return refuse(EACCES);
 	if (!strcmp(perf, "soft") && attr->type != PERF_TYPE_SOFTWARE)
 		return refuse(ENOENT);
+	if (!strcmp(perf, "old") && is_longer(attr))
+		return refuse(E2BIG);
 	return dup(STDERR_FILENO);
 }
 

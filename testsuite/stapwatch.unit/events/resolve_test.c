@@ -50,6 +50,8 @@ static void show_attr(const struct event_attr *a)
 	printf(" type=%u config=%#llx", a->type, (unsigned long long)a->config);
 	show_number("config1", a->config1);
 	show_number("config2", a->config2);
+	show_number("config3", a->config3);
+	show_number("config4", a->config4);
 	show_flag("user", a->exclude_user);
 	show_flag("kernel", a->exclude_kernel);
 	show_flag("hv", a->exclude_hv);
