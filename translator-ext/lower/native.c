@@ -11,6 +11,9 @@
 #define NATIVE_MAX 64
 #define NATIVE_PER_SCRIPT 16
 
+/* What takes such a number. */
+#define SUCH "events that the event table lacks, or that are sampled by NMI, of a process, in one mode, or with random= or precise="
+
 int native_number(struct lowering *l, size_t i, const char *name,
 		  const struct native *want)
 {
@@ -27,12 +30,12 @@ int native_number(struct lowering *l, size_t i, const char *name,
 			return number;
 	}
 	if (l->opt->index >= NATIVE_MAX / NATIVE_PER_SCRIPT) {
-		lower_fail(l, i, "%s: the first %d scripts alone, with those of -E, can have events that the event table lacks",
+		lower_fail(l, i, "%s: the first %d scripts alone, with those of -E, can have " SUCH,
 			   name, NATIVE_MAX / NATIVE_PER_SCRIPT);
 		return -1;
 	}
 	if (n == NATIVE_PER_SCRIPT) {
-		lower_fail(l, i, "%s: a script can have at most %d events that the event table lacks",
+		lower_fail(l, i, "%s: a script can have at most %d " SUCH "; a script of -E can have as many more",
 			   name, NATIVE_PER_SCRIPT);
 		return -1;
 	}
