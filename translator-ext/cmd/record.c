@@ -18,6 +18,7 @@
 #include "cmd/record_when.h"
 #include "cmd/words.h"
 #include "event/event.h"
+#include "event/event_declare.h"
 #include "stap/run.h"
 
 #define USAGE "there are -e EVENT:PERIOD, -g, -a, -C CPUS, -p PID, -t TID, -G CGROUP, --wall, --mark NAME=PROBE, --timeline [--keep SECS --dump PROBE], --activate WHEN, --for TIME, -o FILE, -v and a COMMAND"
@@ -25,7 +26,11 @@
 #define MAX_MARKS 16
 
 struct record {
-	const char *events[MAX_EVENTS];
+	struct sampled {
+		const char *text;
+		bool is_wait;
+		struct event_attr attr;	/* of all but waits */
+	} events[MAX_EVENTS];
 	size_t nr_events;
 	struct {
 		char *name;
@@ -65,32 +70,65 @@ static int take_number(const char *what, const char *s, const char **number)
 	return 0;
 }
 
+static int read_event(const struct event_profile *parts, struct sampled *s,
+		      char *why, size_t size)
+{
+	struct event ev;
+
+	s->is_wait = event_is_wait(parts->event);
+	if (s->is_wait)
+		return event_profile_wait(parts, why, size);
+	if (event_resolve(parts->event, NULL, &ev, why, size))
+		return -1;
+	s->attr = ev.attr;
+	if (parts->precise >= 0)
+		s->attr.precise_ip = parts->precise;
+	event_free(&ev);
+	return 0;
+}
+
+/* The one that samples the same event, by whatever name and period; or NULL. */
+static const struct sampled *find_event(const struct record *r,
+					const struct sampled *s)
+{
+	size_t i;
+
+	for (i = 0; i < r->nr_events; i++) {
+		const struct sampled *have = &r->events[i];
+
+		if (have->is_wait == s->is_wait &&
+		    event_same_attr(&have->attr, &s->attr))
+			return have;
+	}
+	return NULL;
+}
+
 static int take_event(struct record *r, const char *text)
 {
+	struct sampled s = { .text = text };
+	const struct sampled *have;
 	struct event_profile parts;
-	struct event ev;
 	char why[512];
 	int rc;
 
 	rc = event_profile_split(text, &parts, why, sizeof(why));
 	if (!rc) {
-		if (event_is_wait(parts.event)) {
-			rc = event_profile_wait(&parts, why, sizeof(why));
-		} else {
-			rc = event_resolve(parts.event, NULL, &ev, why,
-					   sizeof(why));
-			if (!rc)
-				event_free(&ev);
-		}
+		rc = read_event(&parts, &s, why, sizeof(why));
 		free(parts.event);
 	}
 	if (rc) {
 		shown_line(stderr, "stapwatch record: -e: \"%s\": %s", text, why);
 		return -1;
 	}
+	have = find_event(r, &s);
+	if (have) {
+		shown_line(stderr, "stapwatch record: -e: \"%s\": \"%s\" samples that event already; leave out one of them",
+			   text, have->text);
+		return -1;
+	}
 	if (r->nr_events == MAX_EVENTS)
 		return fail("there can be 16 events at most");
-	r->events[r->nr_events++] = text;
+	r->events[r->nr_events++] = s;
 	return 0;
 }
 
@@ -223,9 +261,9 @@ static int read_options(struct record *r, int argc, char **argv)
 	if (r->cgroup && cgroups_check("record", r->cgroup))
 		return -1;
 	if (!r->nr_events && !r->timeline)
-		r->events[r->nr_events++] = "cpu_clock:1000000";
+		r->events[r->nr_events++].text = "cpu_clock:1000000";
 	if (r->wall)
-		r->events[r->nr_events++] = "off_cpu:1";
+		r->events[r->nr_events++].text = "off_cpu:1";
 	return 0;
 }
 
@@ -256,7 +294,7 @@ static void write_script(const struct record *r, struct buf *out)
 	}
 	for (i = 0; i < r->nr_events; i++) {
 		buf_puts(out, "probe kernel.pmu_profile(");
-		buf_stap_string(out, r->events[i]);
+		buf_stap_string(out, r->events[i].text);
 		buf_printf(out, ") {%s profile_sample() }\n",
 			   r->tid ? " if (tid() != record_tid) next;" : "");
 	}
