@@ -363,17 +363,28 @@ static void sw_sets_first(void)
 		per_cpu_ptr(sw_set_cpus, cpu)->to = first;
 }
 
+/* As with what sets count, a CPU of another kind is no failure; that there is no other
+ * CPU is. */
 static int sw_set_overflows_open(void)
 {
-	int cpu, rc = 0;
+	int cpu, rc, without = -1;
+	bool has = false;
 
 	for_each_online_cpu(cpu) {
 		if (!sw_cpu_is_chosen(cpu))
 			continue;
 		rc = sw_set_overflow_open(cpu);
-		if (rc && rc != -ENODEV)
+		if (rc == -ENOENT)
+			without = cpu;
+		else if (rc && rc != -ENODEV)
 			return rc;
+		has |= !rc;
 	}
+	if (without < 0)
+		return 0;
+	if (!has)
+		return -ENOENT;
+	sw_set_overflow_lacks(without);
 	return 0;
 }
 
