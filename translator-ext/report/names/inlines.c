@@ -17,20 +17,21 @@
 #include "base/foreign.h"
 #include "base/intern.h"
 #include "report/names/elf_check.h"
+#include "report/names/symtab.h"
 
 #define DEEPEST 64		/* scopes within scopes */
 
-struct range {
-	Dwarf_Addr start;
-	Dwarf_Addr end;
-	Dwarf_Die function;
+/* What stands side by side: the functions of a unit, the scopes in one scope. */
+struct level {
+	struct inlines *in;
+	Dwarf_Die *dies;
+	size_t nr, size;
+	struct symtab ranges;	/* their names are numbers of dies */
 };
 
 /* A compilation unit. */
 struct unit {
-	struct inlines *in;
-	struct range *ranges;	/* by address */
-	size_t nr, size;
+	struct level functions;
 	Dwarf_Files *files;
 };
 
@@ -39,6 +40,9 @@ struct inlines {
 	struct intern offsets;	/* of units that were asked for */
 	struct unit *units;
 	size_t size;
+	struct intern scopes;	/* that were asked for, by where they are */
+	struct level *levels;	/* what is in each */
+	size_t levels_size;
 	uint64_t ranges_left;	/* that may be kept */
 };
 
@@ -50,36 +54,72 @@ struct inlines *inlines_new(Dwfl_Module *mod, uint64_t bytes)
 	return in;
 }
 
+static void level_free(struct level *l)
+{
+	free(l->dies);
+	symtab_free(&l->ranges);
+}
+
 void inlines_free(struct inlines *in)
 {
 	uint32_t i;
 
 	for (i = 0; i < in->offsets.nr; i++)
-		free(in->units[i].ranges);
+		level_free(&in->units[i].functions);
 	free(in->units);
 	intern_free(&in->offsets);
+	for (i = 0; i < in->scopes.nr; i++)
+		level_free(&in->levels[i]);
+	free(in->levels);
+	intern_free(&in->scopes);
 	free(in);
 }
 
-/* ---- the functions of a unit */
+/* ---- levels */
 
-static int add_function(Dwarf_Die *function, void *unit)
+/* As dwarf_getfuncs() calls it. */
+static int level_add(Dwarf_Die *die, void *level)
 {
-	struct unit *u = unit;
+	struct level *l = level;
+	const size_t before = l->ranges.nr;
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
 
-	while (u->in->ranges_left &&
-	       (at = dwarf_ranges(function, at, &base, &start, &end)) > 0) {
-		u->in->ranges_left--;
+	while (l->in->ranges_left &&
+	       (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+		l->in->ranges_left--;
 		if (start >= end)
 			continue;
-		u->ranges = array_room(u->ranges, &u->size, u->nr + 1,
-				       sizeof(*u->ranges));
-		u->ranges[u->nr++] = (struct range) { start, end, *function };
+		/* where several begin the first one stays */
+		symtab_add(&l->ranges, &(struct symbol) {
+			.addr = start, .size = end - start, .name = l->nr,
+			.rank = UINT32_MAX - l->nr,
+		});
 	}
+	if (l->ranges.nr == before)
+		return DWARF_CB_OK;
+	l->dies = array_room(l->dies, &l->size, l->nr + 1, sizeof(*l->dies));
+	l->dies[l->nr++] = *die;
 	return DWARF_CB_OK;
 }
+
+/* Nothing is added any more. */
+static void level_end(struct level *l, struct buf *why)
+{
+	if (!l->in->ranges_left && !why->len)
+		buf_puts(why, "what is inlined is not all looked at: it has more ranges of addresses than a file of its size can have");
+	symtab_sort(&l->ranges);
+}
+
+/* Scopes can overlap, as link-time optimization leaves them. */
+static Dwarf_Die *level_at(struct level *l, Dwarf_Addr addr)
+{
+	const struct symbol *range = symtab_find(&l->ranges, addr);
+
+	return range ? &l->dies[range->name] : NULL;
+}
+
+/* ---- the functions of a unit */
 
 /*
  * elfutils opens what a unit names, be it a pipe, in its directory or beside the
@@ -152,13 +192,6 @@ static void go_to_split(struct inlines *in, Dwarf_Die *unit, struct buf *why)
 			   name);
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct range *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
 static struct unit *unit_of(struct inlines *in, Dwarf_Die *cu,
 			    struct buf *why)
 {
@@ -174,25 +207,13 @@ static struct unit *unit_of(struct inlines *in, Dwarf_Die *cu,
 	u = &in->units[nr];
 	if (nr != before)
 		return u;
-	u->in = in;
+	u->functions.in = in;
 	go_to_split(in, &unit, why);
-	dwarf_getfuncs(&unit, add_function, u, 0);
-	if (!in->ranges_left && !why->len)
-		buf_puts(why, "what is inlined is not all looked at: it has more ranges of addresses than a file of its size can have");
-	if (u->nr)
-		qsort(u->ranges, u->nr, sizeof(*u->ranges), by_start);
+	dwarf_getfuncs(&unit, level_add, &u->functions, 0);
+	level_end(&u->functions, why);
 	if (dwarf_getsrcfiles(&unit, &u->files, &files))
 		u->files = NULL;
 	return u;
-}
-
-static Dwarf_Die *function_at(struct unit *u, Dwarf_Addr addr)
-{
-	const size_t nr = array_up_to(u->ranges, u->nr, sizeof(*u->ranges),
-				      offsetof(struct range, start), addr);
-
-	return nr && addr < u->ranges[nr - 1].end ?
-		&u->ranges[nr - 1].function : NULL;
 }
 
 /* ---- within a function */
@@ -237,20 +258,30 @@ static bool is_scope(Dwarf_Die *die)
 	       tag == DW_TAG_catch_block;
 }
 
-/* The scope within *SCOPE that has an address. */
-static bool go_down(Dwarf_Die *scope, Dwarf_Addr addr)
+/* The scopes in one, which are listed once: it may have a million, and as many samples. */
+static struct level *level_in(struct inlines *in, Dwarf_Die *scope,
+			      struct buf *why)
 {
+	const uint32_t before = in->scopes.nr;
+	const uint32_t nr = intern(&in->scopes, &scope->addr,
+				   sizeof(scope->addr));
+	struct level *l;
 	Dwarf_Die die;
 
+	in->levels = array_room(in->levels, &in->levels_size, nr + 1,
+				sizeof(*in->levels));
+	l = &in->levels[nr];
+	if (nr != before)
+		return l;
+	l->in = in;
 	if (dwarf_child(scope, &die))
-		return false;
+		return l;
 	do {
-		if (is_scope(&die) && dwarf_haspc(&die, addr) > 0) {
-			*scope = die;
-			return true;
-		}
+		if (is_scope(&die))
+			level_add(&die, l);
 	} while (!dwarf_siblingof(&die, &die));
-	return false;
+	level_end(l, why);
+	return l;
 }
 
 unsigned int inlines_at(struct inlines *in, uint64_t addr,
@@ -259,7 +290,7 @@ unsigned int inlines_at(struct inlines *in, uint64_t addr,
 {
 	struct elf_inlined outside_in[ELF_INLINED_MAX];
 	unsigned int nr = 0, depth = 0, i;
-	Dwarf_Die *cu, *function, scope;
+	Dwarf_Die *cu, *scope;
 	struct unit *u;
 	Dwarf_Addr bias;
 
@@ -267,14 +298,12 @@ unsigned int inlines_at(struct inlines *in, uint64_t addr,
 	if (!cu)
 		return 0;
 	u = unit_of(in, cu, why);
-	function = function_at(u, addr - bias);
-	if (!function)
-		return 0;
-	scope = *function;
-	while (nr < ELF_INLINED_MAX && depth++ < DEEPEST &&
-	       go_down(&scope, addr - bias))
-		if (dwarf_tag(&scope) == DW_TAG_inlined_subroutine)
-			outside_in[nr++] = describe(u, &scope);
+	scope = level_at(&u->functions, addr - bias);
+	while (scope && nr < ELF_INLINED_MAX && depth++ < DEEPEST) {
+		scope = level_at(level_in(in, scope, why), addr - bias);
+		if (scope && dwarf_tag(scope) == DW_TAG_inlined_subroutine)
+			outside_in[nr++] = describe(u, scope);
+	}
 	for (i = 0; i < nr; i++)
 		list[i] = outside_in[nr - 1 - i];
 	return nr;

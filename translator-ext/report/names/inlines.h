@@ -3,8 +3,8 @@
  * Functions whose code the compiler has put into others', as DWARF tells.
  *
  * Of a compilation unit the functions are listed once, when the first of its
- * addresses is asked for; below one of them only what has the address is
- * looked at.
+ * addresses is asked for; and so is what is inlined in one, in its turn.  An address
+ * then costs a search in each list that it is in.
  */
 #ifndef STAPWATCH_INLINES_H
 #define STAPWATCH_INLINES_H
