@@ -39,7 +39,8 @@ struct elf_file {
 	struct inlines *inlines;	/* NULL: not asked for yet */
 	bool has_alt;		/* libdwfl has what several files have in common */
 	bool looked_at_alt;
-	struct no_alt no_alt;	/* else it is this */
+	struct no_alt no_alt;	/* else it is this, */
+	const char *alt_name;	/* ... in place of what has that name */
 };
 
 /* Will libdwfl take it?  If it does not, libdw opens what has that name by itself. */
@@ -123,7 +124,6 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *name,
 static bool may_read_dwarf(struct elf_file *f)
 {
 	const void *id;
-	const char *name;
 	Dwarf_Addr bias;
 	Dwarf *main;
 
@@ -131,7 +131,7 @@ static bool may_read_dwarf(struct elf_file *f)
 		f->looked_at_alt = true;
 		main = dwfl_module_getdwarf(f->mod, &bias);
 		if (!main || f->has_alt ||
-		    dwelf_dwarf_gnu_debugaltlink(main, &name, &id) <= 0)
+		    dwelf_dwarf_gnu_debugaltlink(main, &f->alt_name, &id) <= 0)
 			f->has_alt = true;
 		else
 			no_alt_set(&f->no_alt, main);
@@ -456,15 +456,33 @@ uid_t elf_file_writer(const struct elf_file *f)
 	return f->writer;
 }
 
+/* Those of a function that several files have inlined stand in what they have in common. */
+static bool lacks_names(const struct elf_file *f,
+			const struct elf_inlined *list, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; f->no_alt.dwarf && i < nr; i++)
+		if (!list[i].name)
+			return true;
+	return false;
+}
+
 unsigned int elf_file_inlined(struct elf_file *f, uint64_t addr,
 			      struct elf_inlined list[ELF_INLINED_MAX],
 			      struct buf *why)
 {
+	unsigned int nr;
+
 	if (!may_read_dwarf(f))
 		return 0;
 	if (!f->inlines)
 		f->inlines = inlines_new(f->mod, f->bytes);
-	return inlines_at(f->inlines, addr, list, why);
+	nr = inlines_at(f->inlines, addr, list, why);
+	if (!why->len && lacks_names(f, list, nr))
+		buf_printf(why, "names of what is inlined are in %s, which is not there, or no ELF file of a fair size",
+			   f->alt_name);
+	return nr;
 }
 
 /* Where a section is, as addresses are given here. */
