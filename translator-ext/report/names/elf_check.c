@@ -28,6 +28,18 @@ static const char no_elf[] = "not a valid ELF file";
 static const char too_much[] =
 	"it has far more in it, unpacked, than a file of its size can have";
 
+uint64_t elf_bytes(int fd)
+{
+	struct stat st;
+	uint64_t size, there;
+
+	if (fstat(fd, &st))
+		return 0;
+	size = st.st_size;
+	there = 512ULL * st.st_blocks;
+	return there < size ? there : size;
+}
+
 bool elf_is(int fd)
 {
 	char magic[SELFMAG];

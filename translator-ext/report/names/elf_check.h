@@ -10,8 +10,12 @@
 #define STAPWATCH_ELF_CHECK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #define ELF_MOST (4ULL << 30)	/* bytes of a file */
+
+/** elf_bytes - how many bytes a file has that somebody paid for: none in holes */
+uint64_t elf_bytes(int fd);
 
 /** elf_is - does that file begin as ELF files do? */
 bool elf_is(int fd);

@@ -8,13 +8,14 @@
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/foreign.h"
 #include "report/names/debug_file.h"
+#include "report/names/elf_check.h"
 #include "report/names/elf_find.h"
 #include "report/names/elf_segments.h"
 #include "report/names/inlines.h"
@@ -40,7 +41,7 @@ struct elf_file {
 	bool has_alt;		/* libdwfl has what several files have in common */
 	bool looked_at_alt;
 	struct no_alt no_alt;	/* else it is this, */
-	const char *alt_name;	/* ... in place of what has that name */
+	const char *alt_name;	/* ... in place of what has that name; NULL: it is said */
 };
 
 /* Will libdwfl take it?  If it does not, libdw opens what has that name by itself. */
@@ -57,10 +58,8 @@ static bool has_dwarf(int fd)
 static void add_file(struct elf_file *f, int fd)
 {
 	const uid_t writer = foreign_writer(fd);
-	struct stat st;
 
-	if (!fstat(fd, &st))
-		f->bytes += st.st_size;
+	f->bytes += elf_bytes(fd);
 	if (writer)
 		f->writer = f->writer && f->writer != writer ? FOREIGN_NOBODY :
 							       writer;
@@ -456,16 +455,19 @@ uid_t elf_file_writer(const struct elf_file *f)
 	return f->writer;
 }
 
-/* Those of a function that several files have inlined stand in what they have in common. */
-static bool lacks_names(const struct elf_file *f,
-			const struct elf_inlined *list, unsigned int nr)
+/* That of a function which is inlined in several files stands in what they have in common. */
+static void say_no_alt(struct elf_file *f, const struct elf_inlined *list,
+		       unsigned int nr, struct buf *why)
 {
 	unsigned int i;
 
-	for (i = 0; f->no_alt.dwarf && i < nr; i++)
-		if (!list[i].name)
-			return true;
-	return false;
+	for (i = 0; f->no_alt.dwarf && f->alt_name && i < nr; i++) {
+		if (list[i].name || why->len)
+			continue;
+		buf_printf(why, "a name of what is inlined is missing; it may be in %.*s, which is not there, or no ELF file of a fair size",
+			   PATH_MAX, f->alt_name);
+		f->alt_name = NULL;
+	}
 }
 
 unsigned int elf_file_inlined(struct elf_file *f, uint64_t addr,
@@ -479,9 +481,7 @@ unsigned int elf_file_inlined(struct elf_file *f, uint64_t addr,
 	if (!f->inlines)
 		f->inlines = inlines_new(f->mod, f->bytes);
 	nr = inlines_at(f->inlines, addr, list, why);
-	if (!why->len && lacks_names(f, list, nr))
-		buf_printf(why, "names of what is inlined are in %s, which is not there, or no ELF file of a fair size",
-			   f->alt_name);
+	say_no_alt(f, list, nr, why);
 	return nr;
 }
 

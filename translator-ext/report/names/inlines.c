@@ -7,10 +7,12 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -20,6 +22,12 @@
 #include "report/names/symtab.h"
 
 #define DEEPEST 64		/* scopes within scopes */
+
+/* What a file has that takes next to nothing. */
+#define LEAST_RANGES 65536u
+#define LEAST_NS 250000000u
+
+#define NS_A_BYTE 1000u		/* an honest one takes some ten */
 
 /* What stands side by side: the functions of a unit, the scopes in one scope. */
 struct level {
@@ -43,15 +51,62 @@ struct inlines {
 	struct intern scopes;	/* that were asked for, by where they are */
 	struct level *levels;	/* what is in each */
 	size_t levels_size;
+	struct intern counted;	/* files, of whose bytes there may be so many: */
 	uint64_t ranges_left;	/* that may be kept */
+	/* of a CPU, for lists: what is left, and what was when this one was begun */
+	uint64_t ns_left, ns_begun;
+	unsigned int steps;
 };
+
+/* A range has four bytes at least. */
+static void count_bytes(struct inlines *in, uint64_t bytes)
+{
+	in->ranges_left += bytes / 4;
+	in->ns_left += bytes * NS_A_BYTE;
+}
 
 struct inlines *inlines_new(Dwfl_Module *mod, uint64_t bytes)
 {
 	struct inlines *in = xmalloc(sizeof(*in));
 
-	*in = (struct inlines) { .mod = mod, .ranges_left = bytes };
+	*in = (struct inlines) {
+		.mod = mod, .ranges_left = LEAST_RANGES, .ns_left = LEAST_NS,
+	};
+	count_bytes(in, bytes);
 	return in;
+}
+
+/*
+ * Scopes can be told within each other and beside each other, and elfutils looks for the
+ * end of one without looking where others end.  So what listing them takes is measured.
+ */
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static void begin_time(struct inlines *in)
+{
+	in->ns_begun = cpu_ns();
+}
+
+static void end_time(struct inlines *in)
+{
+	const uint64_t now = cpu_ns(), ns = now - in->ns_begun;
+
+	in->ns_left -= ns < in->ns_left ? ns : in->ns_left;
+	in->ns_begun = now;
+}
+
+/* Between the two; to be asked at each step. */
+static bool has_time(struct inlines *in)
+{
+	if (!(++in->steps % 64))
+		end_time(in);
+	return in->ns_left;
 }
 
 static void level_free(struct level *l)
@@ -72,15 +127,14 @@ void inlines_free(struct inlines *in)
 		level_free(&in->levels[i]);
 	free(in->levels);
 	intern_free(&in->scopes);
+	intern_free(&in->counted);
 	free(in);
 }
 
 /* ---- levels */
 
-/* As dwarf_getfuncs() calls it. */
-static int level_add(Dwarf_Die *die, void *level)
+static void level_add(struct level *l, Dwarf_Die *die)
 {
-	struct level *l = level;
 	const size_t before = l->ranges.nr;
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
@@ -90,17 +144,17 @@ static int level_add(Dwarf_Die *die, void *level)
 		l->in->ranges_left--;
 		if (start >= end)
 			continue;
-		/* where several begin the first one stays */
+		/* where several begin the longest one stays */
 		symtab_add(&l->ranges, &(struct symbol) {
 			.addr = start, .size = end - start, .name = l->nr,
-			.rank = UINT32_MAX - l->nr,
+			.rank = end - start < UINT32_MAX ? end - start :
+							   UINT32_MAX,
 		});
 	}
 	if (l->ranges.nr == before)
-		return DWARF_CB_OK;
+		return;
 	l->dies = array_room(l->dies, &l->size, l->nr + 1, sizeof(*l->dies));
 	l->dies[l->nr++] = *die;
-	return DWARF_CB_OK;
 }
 
 /* Nothing is added any more. */
@@ -108,6 +162,8 @@ static void level_end(struct level *l, struct buf *why)
 {
 	if (!l->in->ranges_left && !why->len)
 		buf_puts(why, "what is inlined is not all looked at: it has more ranges of addresses than a file of its size can have");
+	if (!l->in->ns_left && !why->len)
+		buf_puts(why, "what is inlined is not all looked at: it takes longer than that of a file of its size can take");
 	symtab_sort(&l->ranges);
 }
 
@@ -120,6 +176,26 @@ static Dwarf_Die *level_at(struct level *l, Dwarf_Addr addr)
 }
 
 /* ---- the functions of a unit */
+
+/* Once, however many units name it. */
+static void count_file(struct inlines *in, int fd)
+{
+	const uint32_t before = in->counted.nr;
+	uint64_t key[2];
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return;
+	key[0] = st.st_dev;
+	key[1] = st.st_ino;
+	if (intern(&in->counted, key, sizeof(key)) == before)
+		count_bytes(in, elf_bytes(fd));
+}
+
+static bool is_too_long(const char *name)
+{
+	return strnlen(name, PATH_MAX) == PATH_MAX;
+}
 
 /*
  * elfutils opens what a unit names, be it a pipe, in its directory or beside the
@@ -137,9 +213,12 @@ static bool may_open(struct inlines *in, Dwarf_Die *unit, const char *beside,
 	const char *dir = dwarf_attr(unit, DW_AT_comp_dir, &a) ?
 			  dwarf_formstring(&a) : NULL;
 	struct buf paths[3] = { 0 };
-	struct stat st;
 	bool may = true;
 	int fd, i;
+
+	/* and neither for what can be no name: elfutils puts it together for each unit */
+	if (is_too_long(name) || (dir && is_too_long(dir)))
+		return false;
 
 	buf_printf(&paths[0], "%s.dwp", beside);
 	if (*name == '/')
@@ -154,10 +233,10 @@ static bool may_open(struct inlines *in, Dwarf_Die *unit, const char *beside,
 		if (fd >= 0 ? !!elf_check(fd) :
 		    paths[i].s && errno != ENOENT && errno != ENOTDIR)
 			may = false;
-		if (fd >= 0 && !fstat(fd, &st))
-			in->ranges_left += st.st_size;
-		if (fd >= 0)
+		if (fd >= 0) {
+			count_file(in, fd);
 			close(fd);
+		}
 		free(paths[i].s);
 	}
 	return may;
@@ -182,14 +261,67 @@ static void go_to_split(struct inlines *in, Dwarf_Die *unit, struct buf *why)
 	dwfl_module_info(in->mod, NULL, NULL, NULL, NULL, NULL, &main_file,
 			 &debug);
 	if (!may_open(in, unit, debug ?: main_file ?: "", name))
-		buf_printf(why, "what is inlined is told by %s, which is no ELF file of a fair size, or another user's",
-			   name);
+		buf_printf(why, "what is inlined is told by %.*s, which is no ELF file of a fair size, or another user's",
+			   PATH_MAX, name);
 	else if (!dwarf_cu_info(unit->cu, NULL, &type, NULL, &split, NULL,
 				NULL, NULL) && split.addr)
 		*unit = split;
 	else
 		buf_printf(why, "what is inlined is told by %s, which is not there",
 			   name);
+}
+
+static bool may_have_functions(Dwarf_Die *die)
+{
+	switch (dwarf_tag(die)) {
+	case DW_TAG_subprogram:
+	case DW_TAG_inlined_subroutine:
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_module:
+	case DW_TAG_namespace:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+		return true;
+	}
+	return false;
+}
+
+/* What comes after DIE; PARENTS are what it is in. */
+static bool next_die(Dwarf_Die *die, Dwarf_Die *parents, unsigned int *depth)
+{
+	Dwarf_Die child;
+
+	if (*depth < DEEPEST && may_have_functions(die) &&
+	    !dwarf_child(die, &child)) {
+		parents[(*depth)++] = *die;
+		*die = child;
+		return true;
+	}
+	while (dwarf_siblingof(die, die)) {
+		if (!*depth)
+			return false;
+		*die = parents[--*depth];
+	}
+	return true;
+}
+
+/*
+ * Not by dwarf_getfuncs(), which calls itself as deep as scopes are in each other, and
+ * cannot be stopped where the same one is told again and again.
+ */
+static void add_functions(struct level *l, Dwarf_Die *unit)
+{
+	Dwarf_Die parents[DEEPEST], die;
+	unsigned int depth = 0;
+
+	if (dwarf_child(unit, &die))
+		return;
+	do {
+		if (dwarf_tag(&die) == DW_TAG_subprogram)
+			level_add(l, &die);
+	} while (has_time(l->in) && next_die(&die, parents, &depth));
 }
 
 static struct unit *unit_of(struct inlines *in, Dwarf_Die *cu,
@@ -209,7 +341,9 @@ static struct unit *unit_of(struct inlines *in, Dwarf_Die *cu,
 		return u;
 	u->functions.in = in;
 	go_to_split(in, &unit, why);
-	dwarf_getfuncs(&unit, level_add, &u->functions, 0);
+	begin_time(in);
+	add_functions(&u->functions, &unit);
+	end_time(in);
 	level_end(&u->functions, why);
 	if (dwarf_getsrcfiles(&unit, &u->files, &files))
 		u->files = NULL;
@@ -276,10 +410,12 @@ static struct level *level_in(struct inlines *in, Dwarf_Die *scope,
 	l->in = in;
 	if (dwarf_child(scope, &die))
 		return l;
+	begin_time(in);
 	do {
 		if (is_scope(&die))
-			level_add(&die, l);
-	} while (!dwarf_siblingof(&die, &die));
+			level_add(l, &die);
+	} while (has_time(in) && !dwarf_siblingof(&die, &die));
+	end_time(in);
 	level_end(l, why);
 	return l;
 }

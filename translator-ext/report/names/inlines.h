@@ -17,8 +17,10 @@ struct inlines;
 
 /**
  * inlines_new - of a module
- * @bytes: that its files have.  A list of ranges can be named by each function of a
- *	file; more of them than bytes are not looked at, and that is told.
+ * @bytes: that its files have, as elf_bytes() has it.  A list of ranges can be named by
+ *	each function of a file, and scopes can be told within each other and beside
+ *	each other: ranges and a CPU's time are limited by bytes.  What is not looked at
+ *	then is told.
  */
 struct inlines *inlines_new(Dwfl_Module *mod, uint64_t bytes);
 void inlines_free(struct inlines *in);
