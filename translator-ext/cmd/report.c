@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -344,6 +345,8 @@ int cmd_report(int argc, char **argv)
 	struct settings s;
 	int status;
 
+	/* a file that may not be as long as that is an error like a full disk */
+	signal(SIGXFSZ, SIG_IGN);
 	if (report_options(argc, argv, &s))
 		return 1;
 	if (is_binary(s.output) && isatty(STDOUT_FILENO)) {
