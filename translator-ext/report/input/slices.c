@@ -181,6 +181,7 @@ static bool on_slice(struct slices *s, struct slices_stream *c,
 	const bool begins = e->flags & SW_SLICE_BEGIN &&
 			    !(e->flags & (SW_SLICE_BORN | SW_SLICE_NAME));
 	struct told d;
+	uint64_t at;
 
 	if (begins && c->known && e->more[0] >= c->time)
 		add_gap(s, c->time, e->more[0], cpu);
@@ -190,11 +191,12 @@ static bool on_slice(struct slices *s, struct slices_stream *c,
 	case TOLD_NOTHING:
 		return true;
 	case TOLD_SWITCH:
-		if (d.time - d.dt < s->oldest)
-			s->oldest = d.time - d.dt;
+		at = d.time - (d.prev ? d.dt : d.irq + d.soft);
+		if (at < s->oldest)
+			s->oldest = at;
 		break;
 	case TOLD_ELSE:
-		if (begins && d.time < s->oldest)
+		if (begins && d.tid && d.time < s->oldest)
 			s->oldest = d.time;
 		break;
 	}
@@ -306,10 +308,14 @@ bool slices_have_gap(const struct slices *s, uint64_t from, uint64_t to)
 /* Return: is there a next record? */
 static bool load(struct slices *s, struct slices_stream *c)
 {
-	const struct place *p = &c->places[c->next];
+	const struct place *p;
 
-	if (c->next == c->nr_places)
+	if (c->next == c->nr_places) {
+		free(c->record);
+		c->record = NULL;
 		return false;
+	}
+	p = &c->places[c->next];
 	c->record = c->record ?: xmalloc(c->largest);
 	if (!spool_read(&s->spool, p->at, c->record, p->size))
 		return false;

@@ -55,7 +55,9 @@ struct slices {
 	struct heap heap; /* CPUs, by what each tells next */
 	struct told told; /* by slices_next() */
 	uint64_t nr_told; /* there are so many */
-	uint64_t oldest; /* where the first of them began; UINT64_MAX: none is */
+	/* where the first of them began; UINT64_MAX: none is.  A CPU may have been idle for
+	 * long before: of that as much as it was in interrupts. */
+	uint64_t oldest;
 	uint64_t damaged; /* records with what is no slice */
 	uint64_t taken, lost; /* slices */
 };

@@ -197,6 +197,13 @@ static void add_to(struct follow *f, unsigned int part, uint64_t ticks,
 		f->sums->parts[part] += ticks;
 }
 
+/* Who sleeps for days, or a CPU that idles for minutes, does not make a timeline of seconds
+ * that long. */
+static uint64_t kept_from(const struct reading *rd, uint64_t from)
+{
+	return rd->is_kept && from < rd->cpus.oldest ? rd->cpus.oldest : from;
+}
+
 static void was_idle(struct reading *rd, const struct told *d)
 {
 	struct timeline_slice s = a_slice(d->time - d->dt, d->time,
@@ -204,6 +211,7 @@ static void was_idle(struct reading *rd, const struct told *d)
 
 	s.irq = d->irq;
 	s.soft = d->soft;
+	s.from = kept_from(rd, s.from);
 	put_slice(rd->t, &s);
 }
 
@@ -259,9 +267,7 @@ static void off_cpu(struct reading *rd, uint32_t nr, unsigned int part,
 	if (to <= from)
 		return;
 	add_to(&rd->follow[nr], part, to - from, to);
-	/* who sleeps for days does not make a timeline of seconds that long */
-	if (rd->is_kept && from < rd->cpus.oldest)
-		s.from = rd->cpus.oldest;
+	s.from = kept_from(rd, from);
 	if (to <= s.from)
 		return;
 	s.call = rd->follow[nr].call;
