@@ -49,6 +49,7 @@ static void put_file(const uint8_t *data, size_t size, struct image *im)
 static void ask(struct elf_file *f, size_t size)
 {
 	struct symtab tab = { 0 };
+	struct buf why = { 0 };
 	uint64_t addr;
 	size_t i;
 	int line;
@@ -57,12 +58,13 @@ static void ask(struct elf_file *f, size_t size)
 	for (i = 0; i < tab.nr; i++) {
 		ensure(!tab.symbols[i].text || *tab.symbols[i].text);
 		symtab_find(&tab, tab.symbols[i].addr);
-		elf_file_line(f, tab.symbols[i].addr, &line);
+		elf_file_line(f, tab.symbols[i].addr, &line, &why);
 	}
 	for (i = 0; i < size; i += 64)
 		if (elf_file_address(f, i, &addr))
 			symtab_find(&tab, addr);
 	symtab_free(&tab);
+	free(why.s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -19,6 +19,7 @@
 #include "report/names/elf_find.h"
 #include "report/names/elf_segments.h"
 #include "report/names/inlines.h"
+#include "report/names/line_tables.h"
 #include "report/names/no_alt.h"
 
 struct elf_file {
@@ -37,6 +38,7 @@ struct elf_file {
 	int fd;			/* a module's, until elfutils takes it */
 	/* a module's, or NULL */
 	const struct sw_trace_section *sections;
+	struct line_tables lines;
 	struct inlines *inlines;	/* NULL: not asked for yet */
 	bool has_alt;		/* libdwfl has what several files have in common */
 	bool looked_at_alt;
@@ -129,6 +131,8 @@ static bool may_read_dwarf(struct elf_file *f)
 	if (!f->looked_at_alt) {
 		f->looked_at_alt = true;
 		main = dwfl_module_getdwarf(f->mod, &bias);
+		/* with those of the debug file, which is known now */
+		line_tables_init(&f->lines, f->bytes);
 		if (!main || f->has_alt ||
 		    dwelf_dwarf_gnu_debugaltlink(main, &f->alt_name, &id) <= 0)
 			f->has_alt = true;
@@ -332,6 +336,7 @@ void elf_file_close(struct elf_file *f)
 {
 	if (f->inlines)
 		inlines_free(f->inlines);
+	line_tables_free(&f->lines);
 	elf_segments_free(&f->segments);
 	if (f->dwfl)
 		dwfl_end(f->dwfl);
@@ -442,11 +447,19 @@ bool elf_file_address(const struct elf_file *f, uint64_t offset, uint64_t *addr)
 	       elf_segments_address(&f->segments, offset, addr);
 }
 
-const char *elf_file_line(struct elf_file *f, uint64_t addr, int *line)
+const char *elf_file_line(struct elf_file *f, uint64_t addr, int *line,
+			  struct buf *why)
 {
-	Dwfl_Line *l = may_read_dwarf(f) ? dwfl_module_getsrc(f->mod, addr)
-					  : NULL;
+	Dwarf_Die *cu;
+	Dwarf_Addr bias;
+	Dwfl_Line *l;
 
+	if (!may_read_dwarf(f))
+		return NULL;
+	cu = dwfl_module_addrdie(f->mod, addr, &bias);
+	if (!cu || !line_tables_may(&f->lines, cu, why))
+		return NULL;
+	l = dwfl_module_getsrc(f->mod, addr);
 	return l ? dwfl_lineinfo(l, NULL, line, NULL, NULL, NULL) : NULL;
 }
 
@@ -479,7 +492,7 @@ unsigned int elf_file_inlined(struct elf_file *f, uint64_t addr,
 	if (!may_read_dwarf(f))
 		return 0;
 	if (!f->inlines)
-		f->inlines = inlines_new(f->mod, f->bytes);
+		f->inlines = inlines_new(f->mod, f->bytes, &f->lines);
 	nr = inlines_at(f->inlines, addr, list, why);
 	say_no_alt(f, list, nr, why);
 	return nr;
@@ -552,11 +565,13 @@ bool elf_file_address(const struct elf_file *f, uint64_t offset, uint64_t *addr)
 	return false;
 }
 
-const char *elf_file_line(struct elf_file *f, uint64_t addr, int *line)
+const char *elf_file_line(struct elf_file *f, uint64_t addr, int *line,
+			  struct buf *why)
 {
 	(void)f;
 	(void)addr;
 	(void)line;
+	(void)why;
 	return NULL;
 }
 

@@ -51,8 +51,14 @@ void elf_file_symbols(struct elf_file *f, struct symtab *tab);
 bool elf_file_address(const struct elf_file *f, uint64_t offset,
 		      uint64_t *addr);
 
-/** elf_file_line - source file and line of an address; NULL if not known */
-const char *elf_file_line(struct elf_file *f, uint64_t addr, int *line);
+/**
+ * elf_file_line - source file and line of an address
+ * @why: gets what is to be told of the file, once, if it has too many
+ *
+ * Return: NULL if not known
+ */
+const char *elf_file_line(struct elf_file *f, uint64_t addr, int *line,
+			  struct buf *why);
 
 /**
  * elf_file_writer - who can have written what is read from it

@@ -45,6 +45,7 @@ struct unit {
 
 struct inlines {
 	Dwfl_Module *mod;
+	struct line_tables *lines;
 	struct intern offsets;	/* of units that were asked for */
 	struct unit *units;
 	size_t size;
@@ -65,12 +66,16 @@ static void count_bytes(struct inlines *in, uint64_t bytes)
 	in->ns_left += bytes * NS_A_BYTE;
 }
 
-struct inlines *inlines_new(Dwfl_Module *mod, uint64_t bytes)
+struct inlines *inlines_new(Dwfl_Module *mod, uint64_t bytes,
+			    struct line_tables *lines)
 {
 	struct inlines *in = xmalloc(sizeof(*in));
 
 	*in = (struct inlines) {
-		.mod = mod, .ranges_left = LEAST_RANGES, .ns_left = LEAST_NS,
+		.mod = mod,
+		.lines = lines,
+		.ranges_left = LEAST_RANGES,
+		.ns_left = LEAST_NS,
 	};
 	count_bytes(in, bytes);
 	return in;
@@ -332,7 +337,6 @@ static struct unit *unit_of(struct inlines *in, Dwarf_Die *cu,
 	const uint32_t nr = intern(&in->offsets, &offset, sizeof(offset));
 	Dwarf_Die unit = *cu;
 	struct unit *u;
-	size_t files;
 
 	in->units = array_room(in->units, &in->size, nr + 1,
 			       sizeof(*in->units));
@@ -345,8 +349,7 @@ static struct unit *unit_of(struct inlines *in, Dwarf_Die *cu,
 	add_functions(&u->functions, &unit);
 	end_time(in);
 	level_end(&u->functions, why);
-	if (dwarf_getsrcfiles(&unit, &u->files, &files))
-		u->files = NULL;
+	u->files = line_tables_files(in->lines, &unit, why);
 	return u;
 }
 

@@ -12,6 +12,7 @@
 #include <elfutils/libdwfl.h>
 
 #include "report/names/elf_file.h"
+#include "report/names/line_tables.h"
 
 struct inlines;
 
@@ -21,8 +22,10 @@ struct inlines;
  *	each function of a file, and scopes can be told within each other and beside
  *	each other: ranges and a CPU's time are limited by bytes.  What is not looked at
  *	then is told.
+ * @lines: of these files
  */
-struct inlines *inlines_new(Dwfl_Module *mod, uint64_t bytes);
+struct inlines *inlines_new(Dwfl_Module *mod, uint64_t bytes,
+			    struct line_tables *lines);
 void inlines_free(struct inlines *in);
 
 /** inlines_at - as elf_file_inlined() */

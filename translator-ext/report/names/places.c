@@ -317,6 +317,7 @@ const struct place *place_line(struct places *pl, uint32_t place)
 	struct place *p = &pl->all[place];
 	struct elf_file *elf;
 	const char *file = NULL;
+	struct buf why = { 0 };
 	uint64_t addr;
 	int line = 0;
 
@@ -326,7 +327,8 @@ const struct place *place_line(struct places *pl, uint32_t place)
 	progress("reading lines", -1);
 	elf = place_elf(pl, p->image);
 	if (elf && elf_file_address(elf, p->offset, &addr))
-		file = elf_file_line(elf, addr, &line);
+		file = elf_file_line(elf, addr, &line, &why);
+	set_why(source_of(pl, p->image), &why);
 	if (file) {
 		p->file = intern_name(&pl->profile->texts, file) + 1;
 		p->line = line;
