@@ -8,7 +8,6 @@
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,8 +41,7 @@ struct elf_file {
 	struct inlines *inlines;	/* NULL: not asked for yet */
 	bool has_alt;		/* libdwfl has what several files have in common */
 	bool looked_at_alt;
-	struct no_alt no_alt;	/* else it is this, */
-	const char *alt_name;	/* ... in place of what has that name; NULL: it is said */
+	struct no_alt no_alt;	/* else it is this */
 };
 
 /* Will libdwfl take it?  If it does not, libdw opens what has that name by itself. */
@@ -134,7 +132,7 @@ static bool may_read_dwarf(struct elf_file *f)
 		/* with those of the debug file, which is known now */
 		line_tables_init(&f->lines, f->bytes);
 		if (!main || f->has_alt ||
-		    dwelf_dwarf_gnu_debugaltlink(main, &f->alt_name, &id) <= 0)
+		    dwelf_dwarf_gnu_debugaltlink(main, &f->no_alt.name, &id) <= 0)
 			f->has_alt = true;
 		else
 			no_alt_set(&f->no_alt, main);
@@ -468,19 +466,13 @@ uid_t elf_file_writer(const struct elf_file *f)
 	return f->writer;
 }
 
-/* That of a function which is inlined in several files stands in what they have in common. */
-static void say_no_alt(struct elf_file *f, const struct elf_inlined *list,
-		       unsigned int nr, struct buf *why)
+static bool lacks_name(const struct elf_inlined *list, unsigned int nr)
 {
 	unsigned int i;
 
-	for (i = 0; f->no_alt.dwarf && f->alt_name && i < nr; i++) {
-		if (list[i].name || why->len)
-			continue;
-		buf_printf(why, "a name of what is inlined is missing; it may be in %.*s, which is not there, or no ELF file of a fair size",
-			   PATH_MAX, f->alt_name);
-		f->alt_name = NULL;
-	}
+	for (i = 0; i < nr && list[i].name; i++)
+		;
+	return i < nr;
 }
 
 unsigned int elf_file_inlined(struct elf_file *f, uint64_t addr,
@@ -494,7 +486,8 @@ unsigned int elf_file_inlined(struct elf_file *f, uint64_t addr,
 	if (!f->inlines)
 		f->inlines = inlines_new(f->mod, f->bytes, &f->lines);
 	nr = inlines_at(f->inlines, addr, list, why);
-	say_no_alt(f, list, nr, why);
+	if (f->no_alt.dwarf && lacks_name(list, nr))
+		no_alt_say(&f->no_alt, why);
 	return nr;
 }
 

@@ -6,6 +6,7 @@
 
 #include <elf.h>
 #include <endian.h>
+#include <limits.h>
 #include <stddef.h>
 
 /* Lines, of no unit.  Without any it would be no DWARF. */
@@ -56,6 +57,17 @@ bool no_alt_set(struct no_alt *a, Dwarf *main)
 	if (a->dwarf)
 		dwarf_setalt(main, a->dwarf);
 	return a->dwarf;
+}
+
+/* That of a function which is inlined in several files stands in what these have in
+ * common. */
+void no_alt_say(struct no_alt *a, struct buf *why)
+{
+	if (!a->name || why->len)
+		return;
+	buf_printf(why, "a name of what is inlined is missing; it may be in %.*s, which is not there, or no ELF file of a fair size",
+		   PATH_MAX, a->name);
+	a->name = NULL;
 }
 
 void no_alt_free(struct no_alt *a)

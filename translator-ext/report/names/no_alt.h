@@ -12,9 +12,12 @@
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 
+#include "base/buf.h"
+
 struct no_alt {
 	Elf *elf;
 	Dwarf *dwarf;
+	const char *name;	/* that it stands for; NULL: that is said */
 };
 
 /**
@@ -23,6 +26,9 @@ struct no_alt {
  * Return: false: it cannot be had, and @main is not to be read
  */
 bool no_alt_set(struct no_alt *a, Dwarf *main);
+
+/** no_alt_say - once, that a name may be in what is not there */
+void no_alt_say(struct no_alt *a, struct buf *why);
 
 /** no_alt_free - after who refers to it is gone; { 0 } is free */
 void no_alt_free(struct no_alt *a);
