@@ -54,6 +54,7 @@ typedef struct { s64 counter; } atomic64_t;
 #define xchg(p, v) __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
 
 #define atomic_read(a) READ_ONCE((a)->counter)
+#define atomic_set(a, v) WRITE_ONCE((a)->counter, v)
 #define atomic_inc(a) ((void)__atomic_add_fetch(&(a)->counter, 1,	\
 						__ATOMIC_SEQ_CST))
 #define atomic_dec(a) ((void)__atomic_sub_fetch(&(a)->counter, 1,	\
