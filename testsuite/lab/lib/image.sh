@@ -83,26 +83,32 @@ setup_own_tool() {
 	rm -rf "$tree"
 }
 
-# setup_tool PACKAGE PROGRAM: a program that few x86_64 guests want, and the libraries that it loads,
-# as $TOOL, a tar to unpack at the guest's root
+# setup_tool PACKAGE PROGRAM...: programs that few x86_64 guests want, and the libraries that they
+# load, as $TOOL, a tar to unpack at the guest's root; what others have asked for of that package
+# is in it, too
 setup_tool() {
-	local root=$TMP/root.$1 tree=$TMP/tree.$1 packages deb
-	TOOL=$CACHE/tools/$1.tar
-	[[ ! -f $TOOL ]] || return 0
-	note "the tool $2 of $1"
+	local package=$1 root=$TMP/root.$1 tree=$TMP/tree.$1 packages deb program have
+	shift
+	TOOL=$CACHE/tools/$package.tar
+	have=$(tar -t -f "$TOOL" 2>"$TMP/tool.err" | grep '/s\?bin/.' | sed 's|^|/|')
+	[[ -n $(printf '%s\n' "$@" | grep -v -x -F -e "${have:-none}") ]] || return 0
+	note "the tool $* of $package"
 	mkdir -p "$CACHE/tools"
 	# with an empty status file apt names all that it needs
-	packages=$(in_chroot -C / apt-get -s -y --no-install-recommends -o Dir::State::status=/dev/null install "$1" |
+	packages=$(in_chroot -C / apt-get -s -y --no-install-recommends -o Dir::State::status=/dev/null install "$package" |
 		awk '/^Inst/ { sub(/^\(/, "", $3); print $2 "=" $3 }')
-	[[ -n $packages ]] || die "apt found no $1"
+	[[ -n $packages ]] || die "apt found no $package"
 	# shellcheck disable=SC2086 # words
 	download $packages
 	for deb in "$DEBS"/*.deb; do
 		unpack "$deb" "$root" './*' || die "cannot unpack $deb"
 	done
 	rm -rf "$DEBS"
-	in_chroot -C / "$LAB_DIR/lib/guest-tree.sh" "$root" "$tree" <<<"$2" || die "cannot make $TOOL"
-	[[ -e $tree$2 ]] || die "$1 has no $2"
+	in_chroot -C / "$LAB_DIR/lib/guest-tree.sh" "$root" "$tree" \
+		< <(printf '%s\n' "$@" ${have:+"$have"} | sort -u) || die "cannot make $TOOL"
+	for program in "$@"; do
+		[[ -e $tree$program ]] || die "$package has no $program"
+	done
 	tar -c -f "$TOOL.new" -C "$tree" usr && mv "$TOOL.new" "$TOOL" || die "cannot make $TOOL"
 	rm -rf "$root" "$tree"
 }

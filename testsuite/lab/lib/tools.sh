@@ -35,15 +35,15 @@ verb_kbuild() {
 	in_chroot -C "$dir" "${make[@]}" modules
 }
 
-# lab tool PACKAGE PROGRAM: see setup_tool; prints where it is
+# lab tool PACKAGE PROGRAM...: see setup_tool; prints where it is
 verb_tool() {
-	[[ $# == 2 || $* == stapwatch ]] || usage_error "tool wants a package and a program's path, or 'stapwatch'"
+	(($# >= 2)) || [[ $* == stapwatch ]] || usage_error "tool wants a package and programs' paths, or 'stapwatch'"
 	ensure x86_64 current
 	build_tree
 	make_tmp
 	lock tools
-	if (($# == 2)); then
-		setup_tool "$1" "$2"
+	if (($# >= 2)); then
+		setup_tool "$@"
 	else
 		setup_own_tool
 	fi
