@@ -26,6 +26,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -230,6 +231,14 @@ static void code(long n)
 	}
 }
 
+static void calls(long n)
+{
+	while (n--) {
+		syscall(SYS_getppid);
+		nap(20000);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -239,6 +248,7 @@ int main(int argc, char **argv)
 		{ "threads", threads }, { "programs", programs },
 		{ "files", files }, { "peers", peers }, { "ports", ports },
 		{ "mutexes", mutexes }, { "code", code },
+		{ "calls", calls },
 	};
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	size_t i;
