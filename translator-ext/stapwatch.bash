@@ -41,14 +41,33 @@ _stapwatch_script()
 # For `ppa': its options, processes, modules that account.
 _stapwatch_ppa()
 {
-	local modules
+	local modules keys words=" ${COMP_WORDS[*]} "
+	local causes='disk page reclaim lock futex pipe socket poll sleep
+		child stopped device work kernel'
 	case $prev in
 	-p)
 		mapfile -t COMPREPLY < <(cd /proc && compgen -G '[0-9]*' | grep "^$cur")
 		return
 		;;
 	--sort)
-		mapfile -t COMPREPLY < <(compgen -W 'cpu system syscalls latency switches' -- "$cur")
+		# the shell takes a = for a word of its own
+		case ${words// = / } in
+		*' --irqs '*) keys='time count' ;;
+		*' --locks '*) keys='time count longest spun blocked' ;;
+		*' --syscalls '*)
+			keys="cpu system ready time count errors longest blocked
+				$causes"
+			;;
+		*' --by cpu '*) keys='cpu system syscalls latency switches' ;;
+		*' --by process '* | *' --by cgroup '*)
+			keys="cpu system ready blocked $causes"
+			;;
+		*)
+			keys="cpu system syscalls latency switches ready longest
+				blocked $causes"
+			;;
+		esac
+		mapfile -t COMPREPLY < <(compgen -W "$keys" -- "$cur")
 		return
 		;;
 	--by)

@@ -27,18 +27,11 @@
 #include "cmd/ppa_locks.h"
 #include "cmd/ppa_room.h"
 #include "cmd/ppa_session.h"
+#include "cmd/ppa_sort.h"
 #include "cmd/ppa_syscalls.h"
 #include "cmd/ppa_table.h"
 #include "cmd/ppa_why.h"
 #include "cmd/words.h"
-
-static const char *const sort_names[] = {
-	[PPA_BY_CPU] = "cpu",
-	[PPA_BY_SYSTEM] = "system",
-	[PPA_BY_SYSCALLS] = "syscalls",
-	[PPA_BY_LATENCY] = "latency",
-	[PPA_BY_SWITCHES] = "switches",
-};
 
 static const char *const by_names[] = {
 	[PPA_THREADS] = "thread",
@@ -48,7 +41,6 @@ static const char *const by_names[] = {
 };
 
 #define NR_BYS (sizeof(by_names) / sizeof(*by_names))
-#define NR_SORTS (sizeof(sort_names) / sizeof(*sort_names))
 
 struct ppa {
 	const char *named;	/* a module or a directory */
@@ -255,7 +247,7 @@ static int run(struct ppa *p)
 
 /* ---- the command */
 
-#define USAGE "there are [-p] PID or -a, -i SECS, -n COUNT, --sort cpu|system|syscalls|latency|switches, --by thread|process|cgroup|cpu, --why, --irqs, --syscalls, --locks, --threads N and --json"
+#define USAGE "there are [-p] PID or -a, -i SECS, -n COUNT, --sort KEY, --by thread|process|cgroup|cpu, --why, --irqs, --syscalls, --locks, --threads N and --json"
 
 static int say(const char *what, const char *value)
 {
@@ -297,20 +289,6 @@ static int take_threads(struct ppa *p, const char *s)
 	return say("--threads wants a number from 1 to 1048576", s);
 }
 
-static int take_sort(struct ppa *p, const char *s)
-{
-	size_t i;
-
-	for (i = PPA_BY_CPU; i < NR_SORTS; i++) {
-		if (!strcmp(s, sort_names[i])) {
-			p->sort = s;
-			p->in.sort = i;
-			return 0;
-		}
-	}
-	return say("--sort does not know", s);
-}
-
 static int take_by(struct ppa *p, const char *s)
 {
 	size_t i;
@@ -324,25 +302,46 @@ static int take_by(struct ppa *p, const char *s)
 	return say("--by does not know", s);
 }
 
-/* What has ended is in its process by its parts alone. */
-static int check_sort(const struct ppa *p)
+static enum ppa_view view_of(const struct ppa *p)
 {
-	const bool by_time = p->in.sort == PPA_BY_CPU ||
-			     p->in.sort == PPA_BY_SYSTEM;
+	static const enum ppa_view views[] = {
+		[PPA_THREADS] = PPA_VIEW_THREADS,
+		[PPA_PROCESSES] = PPA_VIEW_PROCESSES,
+		[PPA_CGROUPS] = PPA_VIEW_CGROUPS,
+		[PPA_CPUS] = PPA_VIEW_CPUS,
+	};
+
+	if (p->irqs)
+		return PPA_VIEW_IRQS;
+	if (p->extra == PPA_EXTRA_SYSCALLS)
+		return PPA_VIEW_SYSCALLS;
+	if (p->extra == PPA_EXTRA_LOCKS)
+		return PPA_VIEW_LOCKS;
+	return views[p->by];
+}
+
+/* Which orders there are is known when all options have been read. */
+static int take_sort(struct ppa *p)
+{
+	const enum ppa_view view = view_of(p);
+	struct buf names = { 0 };
+	enum ppa_sort sort;
 
 	if (!p->sort)
 		return 0;
-	if (p->by == PPA_CPUS || p->irqs || p->extra == PPA_EXTRA_LOCKS)
-		return say("--by cpu, --irqs and --locks have one order and exclude --sort",
-			   p->sort);
-	if (by_time)
-		return 0;
-	if (p->by == PPA_PROCESSES || p->by == PPA_CGROUPS)
-		return say("--by process and --by cgroup go by cpu or system",
-			   p->sort);
-	if (p->extra == PPA_EXTRA_SYSCALLS && p->in.sort != PPA_BY_SYSCALLS)
-		return say("--syscalls goes by cpu, system or syscalls",
-			   p->sort);
+	sort = ppa_sort_of(p->sort, view);
+	if (!sort) {
+		ppa_sort_names(view, &names);
+		shown_line(stderr, "stapwatch ppa: --sort does not know: \"%s\"; %s",
+			   p->sort, names.s);
+		free(names.s);
+		return -1;
+	}
+	/* the table of CPUs that stands above threads keeps its order */
+	if (view == PPA_VIEW_CPUS)
+		p->in.cpu_sort = sort;
+	else
+		p->in.sort = sort;
 	return 0;
 }
 
@@ -396,7 +395,7 @@ static int read_options(struct ppa *p, int argc, char **argv)
 			rc = take_number("-n wants a number from 1 on", optarg,
 					 &p->count);
 		else if (c == 's')
-			rc = take_sort(p, optarg);
+			p->sort = optarg;
 		else if (c == 'b')
 			rc = take_by(p, optarg);
 		else if (c == 'w')
@@ -436,7 +435,7 @@ static int read_options(struct ppa *p, int argc, char **argv)
 			   extra_names[p->extra]);
 	if (p->by == PPA_CGROUPS && p->pid)
 		return say("--by cgroup excludes -p", "cgroup");
-	if (check_sort(p))
+	if (take_sort(p))
 		return -1;
 	if (argc - optind > 1)
 		return say("one MODULE is enough", argv[optind + 1]);

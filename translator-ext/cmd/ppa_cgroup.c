@@ -218,12 +218,12 @@ static int by_path(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-static int by_time(const void *a, const void *b, void *sort)
+static int by_key(const void *a, const void *b, void *sort)
 {
 	const struct ppa_cgroup *x = a, *y = b;
 	const enum ppa_sort by = *(enum ppa_sort *)sort;
-	const uint64_t p = ppa_sort_time(x->parts, by);
-	const uint64_t q = ppa_sort_time(y->parts, by);
+	const uint64_t p = ppa_sort_parts(x->parts, by);
+	const uint64_t q = ppa_sort_parts(y->parts, by);
 
 	if (p != q)
 		return p < q ? 1 : -1;
@@ -312,7 +312,7 @@ struct ppa_cgroup *ppa_cgroups(const struct ppa_interval *p, size_t *nr,
 	qsort(last, nr_last, sizeof(*last), by_process);
 	free(processes);
 	*nr = merge(all, nr_processes);
-	qsort_r(all, *nr, sizeof(*all), by_time, (void *)&p->sort);
+	qsort_r(all, *nr, sizeof(*all), by_key, (void *)&p->sort);
 	return all;
 }
 

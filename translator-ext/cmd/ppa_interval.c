@@ -11,9 +11,24 @@ static uint64_t switches(const struct ppa_thread *t)
 	       t->values[PPA_PRMPTCTXTCNT];
 }
 
+/* Ever, of any cause. */
+static uint64_t longest(const struct ppa_thread *t)
+{
+	uint64_t most = 0;
+	size_t i;
+
+	for (i = PPA_PART_DISK; i <= PPA_PART_KERNEL; i++)
+		if (t->longest[i] > most)
+			most = t->longest[i];
+	return most;
+}
+
 static double key(const struct ppa_thread *t, enum ppa_sort sort)
 {
 	switch (sort) {
+	case PPA_BY_DEFAULT:
+	case PPA_BY_CPU:
+		return t->values[PPA_SCHEDACCUM];
 	case PPA_BY_SYSTEM:
 		return t->values[PPA_SCACCUM];
 	case PPA_BY_SYSCALLS:
@@ -23,8 +38,10 @@ static double key(const struct ppa_thread *t, enum ppa_sort sort)
 				t->values[PPA_SCHLATCNT]);
 	case PPA_BY_SWITCHES:
 		return switches(t);
+	case PPA_BY_LONGEST:
+		return longest(t);
 	default:
-		return t->values[PPA_SCHEDACCUM];
+		return ppa_sort_parts(t->parts, sort);
 	}
 }
 
@@ -98,11 +115,8 @@ static uint64_t of_cpus(const struct ppa_interval *p, int value)
 	uint64_t sum = 0;
 	size_t i;
 
-	for (i = 0; i < p->now.nr_cpus; i++) {
-		sum += p->now.cpus[i].v[value];
-		if (i < p->before.nr_cpus)
-			sum -= p->before.cpus[i].v[value];
-	}
+	for (i = 0; i < p->now.nr_cpus; i++)
+		sum += ppa_cpu_value(p, i, value);
 	return sum;
 }
 
@@ -187,6 +201,50 @@ void ppa_interval_rows(struct ppa_interval *p, uint64_t pid)
 			p->nr_rows++;
 	}
 	qsort_r(p->rows, p->nr_rows, sizeof(*p->rows), by_key, &p->sort);
+}
+
+static double cpu_key(const struct ppa_interval *p, size_t cpu)
+{
+#define SUM(a, b) (ppa_cpu_value(p, cpu, a) + ppa_cpu_value(p, cpu, b))
+	switch (p->cpu_sort) {
+	case PPA_BY_CPU:
+		return SUM(PPA_USRMODE, PPA_SYSMODE) +
+		       SUM(PPA_INTERRUPTS, PPA_TOTALSOFTIRQTIME);
+	case PPA_BY_SYSTEM:
+		return ppa_cpu_value(p, cpu, PPA_SYSMODE);
+	case PPA_BY_SYSCALLS:
+		return ppa_cpu_value(p, cpu, PPA_SYS_SYSCALLCNT);
+	case PPA_BY_LATENCY:
+		return ppa_mean(ppa_cpu_value(p, cpu, PPA_SYS_SCHLATACCUM),
+				ppa_cpu_value(p, cpu, PPA_SYS_SCHLATCNT));
+	case PPA_BY_SWITCHES:
+		return SUM(PPA_SYS_SCHEDOUTCNT, PPA_SYS_PRMPTPRICNT) +
+		       ppa_cpu_value(p, cpu, PPA_SYS_PRMPTCTXTCNT);
+	default:
+		return 0;
+	}
+}
+
+static int by_cpu_key(const void *a, const void *b, void *interval)
+{
+	const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	const double p = cpu_key(interval, x), q = cpu_key(interval, y);
+
+	if (p != q)
+		return p < q ? 1 : -1;
+	return (x > y) - (x < y);
+}
+
+size_t *ppa_interval_cpus(const struct ppa_interval *p, size_t *nr)
+{
+	size_t *cpus = xmalloc((p->now.nr_cpus + 1) * sizeof(*cpus)), i;
+
+	*nr = 0;
+	for (i = 0; i < p->now.nr_cpus; i++)
+		if (p->now.cpus[i].v[PPA_ELAPSED])
+			cpus[(*nr)++] = i;
+	qsort_r(cpus, *nr, sizeof(*cpus), by_cpu_key, (void *)p);
+	return cpus;
 }
 
 void ppa_interval_free(struct ppa_interval *p)

@@ -7,16 +7,7 @@
 #define STAPWATCH_PPA_INTERVAL_H
 
 #include "cmd/ppa_files.h"
-
-/* Which rows come first. */
-enum ppa_sort {
-	PPA_BY_DEFAULT,		/* time on CPUs; of system calls all their time */
-	PPA_BY_CPU,
-	PPA_BY_SYSTEM,
-	PPA_BY_SYSCALLS,
-	PPA_BY_LATENCY,
-	PPA_BY_SWITCHES,
-};
+#include "cmd/ppa_sort.h"
 
 /* Whose the rows are. */
 enum ppa_by { PPA_THREADS, PPA_PROCESSES, PPA_CGROUPS, PPA_CPUS };
@@ -34,7 +25,8 @@ struct ppa_others {
 struct ppa_interval {
 	struct ppa_snapshot before, now;
 	double seconds;		/* between these */
-	enum ppa_sort sort;	/* of all kinds of rows */
+	enum ppa_sort sort;	/* of all kinds of rows but CPUs */
+	enum ppa_sort cpu_sort;	/* PPA_BY_DEFAULT: by their numbers */
 	struct ppa_thread *rows;	/* differences */
 	size_t nr_rows;
 	struct ppa_others others;
@@ -45,7 +37,22 @@ struct ppa_interval {
  * @pid: of a process or a thread, whose rows there are in any case; 0: of all
  */
 void ppa_interval_rows(struct ppa_interval *p, uint64_t pid);
+
+/**
+ * ppa_interval_cpus - the numbers of CPUs that were there, sorted
+ * @nr: how many
+ * Return: to be freed
+ */
+size_t *ppa_interval_cpus(const struct ppa_interval *p, size_t *nr);
 void ppa_interval_free(struct ppa_interval *p);
+
+/** ppa_cpu_value - what was added to an enum ppa_system_value of a CPU */
+static inline uint64_t ppa_cpu_value(const struct ppa_interval *p, size_t cpu,
+				     int value)
+{
+	return p->now.cpus[cpu].v[value] -
+	       (cpu < p->before.nr_cpus ? p->before.cpus[cpu].v[value] : 0);
+}
 
 /** ppa_us - ticks in microseconds */
 static inline double ppa_us(const struct ppa_interval *p, double ticks)

@@ -5,10 +5,11 @@
 
 #include "cmd/ppa_interval.h"
 
-/** ppa_irqs_table - for each CPU the kinds that there were */
+/** ppa_irqs_table - the kinds that there were on each CPU, sorted; else CPU by CPU */
 void ppa_irqs_table(const struct ppa_interval *p, struct buf *out);
 
-/** ppa_irqs_json - for each CPU all kinds; with the rest they sum to its time */
+/** ppa_irqs_json - for each CPU all kinds, which with the rest sum to its time;
+ * the CPUs sorted by all of it */
 void ppa_irqs_json(const struct ppa_interval *p, struct buf *out);
 
 #endif

@@ -203,24 +203,21 @@ void ppa_json(const struct ppa_interval *p, enum ppa_by by, uint64_t pid,
 		{ "latency_us", PPA_SYS_SCHLATACCUM, true },
 		{ "wakeups", PPA_SYS_SCHLATCNT, false },
 	};
-	const char *comma = "";
-	size_t i;
+	size_t nr, i, *cpus = ppa_interval_cpus(p, &nr);
 
 	buf_printf(out, "{\"seconds\":%.6f,\"cpus\":[", p->seconds);
-	for (i = 0; i < p->now.nr_cpus; i++) {
-		if (!p->now.cpus[i].v[PPA_ELAPSED])
-			continue;
-		buf_printf(out, "%s{\"cpu\":%zu", comma, i);
+	for (i = 0; i < nr; i++) {
+		const size_t at = cpus[i];
+		const uint64_t *was = at < p->before.nr_cpus ?
+				      p->before.cpus[at].v : NULL;
+
+		buf_printf(out, "%s{\"cpu\":%zu", i ? "," : "", at);
 		put_fields(p, cpu, sizeof(cpu) / sizeof(*cpu),
-			   p->now.cpus[i].v,
-			   i < p->before.nr_cpus ? p->before.cpus[i].v : NULL,
-			   out);
-		put_cpu_life(p, p->now.cpus[i].v,
-			     i < p->before.nr_cpus ? p->before.cpus[i].v : NULL,
-			     out);
+			   p->now.cpus[at].v, was, out);
+		put_cpu_life(p, p->now.cpus[at].v, was, out);
 		buf_puts(out, "}");
-		comma = ",";
 	}
+	free(cpus);
 	buf_printf(out, "],\"others\":{\"user_us\":%.3f,\"system_us\":%.3f,\"syscalls\":%" PRIu64 ",\"ended\":%zu,\"lost\":%" PRIu64 "}",
 		   ppa_us(p, p->others.user), ppa_us(p, p->others.system),
 		   p->others.syscalls, p->others.ended, p->now.threads_lost);

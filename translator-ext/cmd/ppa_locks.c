@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Locks; ppa_locks.h says what is wanted of it. */
+#define _GNU_SOURCE	/* qsort_r() */
 #include "cmd/ppa_locks.h"
 
 #include <inttypes.h>
@@ -72,10 +73,30 @@ static int by_time(const void *a, const void *b)
 	return p != q ? (p < q ? 1 : -1) : ppa_by_lock(a, b);
 }
 
-static int by_lock_time(const void *a, const void *b)
+static uint64_t key(const struct lock *l, enum ppa_sort sort)
+{
+	const uint64_t *v = l->values;
+
+	switch (sort) {
+	case PPA_BY_COUNT:
+		return v[PPA_LOCK_WAITS] + v[PPA_LOCK_SPUN];
+	case PPA_BY_LONGEST:
+		return v[PPA_LOCK_LONGEST] > v[PPA_LOCK_LONGEST_SPIN] ?
+		       v[PPA_LOCK_LONGEST] : v[PPA_LOCK_LONGEST_SPIN];
+	case PPA_BY_BLOCKED:
+		return v[PPA_LOCK_BLOCKED];
+	case PPA_BY_SPUN:
+		return v[PPA_LOCK_SPINNING];
+	default:
+		return time_of(v);
+	}
+}
+
+static int by_key(const void *a, const void *b, void *sort)
 {
 	const struct lock *x = a, *y = b;
-	const uint64_t p = time_of(x->values), q = time_of(y->values);
+	const enum ppa_sort by = *(enum ppa_sort *)sort;
+	const uint64_t p = key(x, by), q = key(y, by);
 
 	return p != q ? (p < q ? 1 : -1) : ppa_by_lock(x->rows, y->rows);
 }
@@ -130,7 +151,7 @@ static struct locks locks_of(const struct ppa_interval *p)
 	}
 	for (i = 0; i < l.nr; i++)
 		qsort(l.all[i].rows, l.all[i].nr, sizeof(*row), by_time);
-	qsort(l.all, l.nr, sizeof(*l.all), by_lock_time);
+	qsort_r(l.all, l.nr, sizeof(*l.all), by_key, (void *)&p->sort);
 	return l;
 }
 

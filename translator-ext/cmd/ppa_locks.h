@@ -7,7 +7,7 @@
 #include "cmd/ppa_names.h"
 
 /**
- * ppa_locks_table - a row for each lock, most time first
+ * ppa_locks_table - a row for each lock, sorted
  * @names: those of programs' functions
  */
 void ppa_locks_table(const struct ppa_interval *p, struct ppa_names *names,

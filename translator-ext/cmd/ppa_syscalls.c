@@ -71,10 +71,19 @@ difference(const struct ppa_syscall *now, const struct ppa_syscall *was)
 
 static uint64_t key(const struct call *c, enum ppa_sort sort)
 {
-	if (sort == PPA_BY_DEFAULT)
+	switch (sort) {
+	case PPA_BY_DEFAULT:
+	case PPA_BY_TIME:
 		return c->life;
-	return sort == PPA_BY_SYSCALLS ? c->returned :
-					 ppa_sort_time(c->of.parts, sort);
+	case PPA_BY_COUNT:
+		return c->returned;
+	case PPA_BY_ERRORS:
+		return c->of.errors;
+	case PPA_BY_LONGEST:
+		return c->of.longest;
+	default:
+		return ppa_sort_parts(c->of.parts, sort);
+	}
 }
 
 static int by_key(const void *a, const void *b, void *sort)

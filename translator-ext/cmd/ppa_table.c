@@ -107,7 +107,8 @@ void ppa_table(const struct ppa_interval *of, bool first, bool terminal,
 {
 	struct drawing drawing = { of, terminal, utf8, out }, *p = &drawing;
 	struct winsize size;
-	size_t i, rows = p->of->nr_rows;
+	size_t i, nr_cpus, rows = p->of->nr_rows;
+	size_t *cpus = ppa_interval_cpus(of, &nr_cpus);
 
 	if (p->terminal) {
 		if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) &&
@@ -121,9 +122,9 @@ void ppa_table(const struct ppa_interval *of, bool first, bool terminal,
 	}
 	buf_printf(p->out, " CPU  USER%%   SYS%%   INT%%  SOFT%%  IDLE%%  SYSCALL/S    INT/S SWITCH/S LAT-AVGus%s",
 		   eol(p));
-	for (i = 0; i < p->of->now.nr_cpus; i++)
-		if (p->of->now.cpus[i].v[PPA_ELAPSED])
-			show_cpu(p, i);
+	for (i = 0; i < nr_cpus; i++)
+		show_cpu(p, cpus[i]);
+	free(cpus);
 	if (threads)
 		show_threads(p, rows, all);
 	if (p->terminal)

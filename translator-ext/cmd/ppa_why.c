@@ -157,18 +157,12 @@ uint64_t ppa_on_cpus(const uint64_t *parts)
 	       parts[PPA_PART_INT] + parts[PPA_PART_SOFT];
 }
 
-uint64_t ppa_sort_time(const uint64_t *parts, enum ppa_sort sort)
-{
-	return sort == PPA_BY_SYSTEM ? parts[PPA_PART_SYSTEM] :
-				       ppa_on_cpus(parts);
-}
-
-static int by_time(const void *a, const void *b, void *sort)
+static int by_key(const void *a, const void *b, void *sort)
 {
 	const struct ppa_process *x = a, *y = b;
 	const enum ppa_sort by = *(enum ppa_sort *)sort;
-	const uint64_t p = ppa_sort_time(x->parts, by);
-	const uint64_t q = ppa_sort_time(y->parts, by);
+	const uint64_t p = ppa_sort_parts(x->parts, by);
+	const uint64_t q = ppa_sort_parts(y->parts, by);
 
 	if (p != q)
 		return p < q ? 1 : -1;
@@ -252,7 +246,7 @@ struct ppa_process *ppa_processes(const struct ppa_interval *p, uint64_t pid,
 		if (pid || ppa_on_cpus(all[i].parts))
 			all[k++] = all[i];
 	*nr = k;
-	qsort_r(all, k, sizeof(*all), by_time, (void *)&p->sort);
+	qsort_r(all, k, sizeof(*all), by_key, (void *)&p->sort);
 	return all;
 }
 

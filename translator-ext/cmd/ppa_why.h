@@ -33,7 +33,7 @@ uint64_t ppa_ns(uint64_t ticks, uint64_t hz);
 void ppa_parts_ns(const uint64_t *ticks, uint64_t *ns, size_t nr, uint64_t hz);
 
 /**
- * ppa_processes - what processes did in an interval, sorted by the time that is asked for
+ * ppa_processes - what processes did in an interval, sorted
  * @pid: of the one that is wanted; 0: all
  * @nr: how many there are
  * @withheld: how many are left out, as the record of an ended thread of theirs was
@@ -49,13 +49,6 @@ struct ppa_process *ppa_all_processes(const struct ppa_interval *p, size_t *nr,
 
 /** ppa_on_cpus - of parts, those on CPUs */
 uint64_t ppa_on_cpus(const uint64_t *parts);
-
-/**
- * ppa_sort_time - the time that an order goes by, of rows that have parts only
- *
- * There is PPA_BY_SYSTEM; any other is time on CPUs.
- */
-uint64_t ppa_sort_time(const uint64_t *parts, enum ppa_sort sort);
 
 /** ppa_put_number - of a thread or process, in a column; a SUM of many has none */
 void ppa_put_number(uint32_t number, bool sum, struct buf *out);

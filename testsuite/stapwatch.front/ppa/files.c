@@ -376,6 +376,92 @@ static void many_file(int look)
 	put("rawthreads", &h, t, (look ? 3 : 1) * MANY * sizeof(t[0]));
 }
 
+/* Four processes of a thread each, and three CPUs: by each order that there is they
+ * stand otherwise. */
+static void orders_threads_file(int look)
+{
+	static const struct {
+		uint64_t cpu, system, woken, preempted, disk, futex, longest;
+		uint64_t calls, late, wakeups, blocked, preempts, expired;
+	} all[] = {
+		{ 100, 10, 1, 2, 50, 5, 2, 7, 20, 1, 1, 1, 6 },
+		{ 90, 40, 1, 0, 20, 40, 9, 5, 40, 8, 9, 0, 0 },
+		{ 80, 20, 0, 4, 10, 45, 8, 9, 90, 9, 0, 4, 0 },
+		{ 70, 30, 2, 0, 60, 20, 7, 8, 60, 2, 0, 0, 5 },
+	};
+	struct ppa_header h = header(PPA_FILE_THREADS, look);
+	struct ppa_thread t[4] = { 0 };
+	int i, k;
+
+	for (i = 0; i < 4; i++) {
+		t[i].tid = t[i].tgid = 10 + 10 * i;
+		t[i].born = 1 + i;
+		t[i].comm[0] = 'a' + i;
+		t[i].values[PPA_SCHEDACCUM] = look * all[i].cpu * MS;
+		t[i].values[PPA_SCACCUM] = look * all[i].system * MS;
+		t[i].values[PPA_SYSCALLCNT] = look * all[i].calls;
+		t[i].values[PPA_SCHLATACCUM] = look * all[i].late * MS;
+		t[i].values[PPA_SCHLATCNT] = look * all[i].wakeups;
+		t[i].values[PPA_SCHEDOUTCNT] = look * all[i].blocked;
+		t[i].values[PPA_PRMPTPRICNT] = look * all[i].preempts;
+		t[i].values[PPA_PRMPTCTXTCNT] = look * all[i].expired;
+		t[i].parts[PPA_PART_USER] = look *
+					    (all[i].cpu - all[i].system) * MS;
+		t[i].parts[PPA_PART_SYSTEM] = look * all[i].system * MS;
+		t[i].parts[PPA_PART_WOKEN] = look * all[i].woken * MS;
+		t[i].parts[PPA_PART_PREEMPTED] = look * all[i].preempted * MS;
+		t[i].parts[PPA_PART_DISK] = look * all[i].disk * MS;
+		t[i].parts[PPA_PART_FUTEX] = look * all[i].futex * MS;
+		t[i].longest[i % 2 ? PPA_PART_DISK : PPA_PART_FUTEX] =
+			all[i].longest * MS;
+		for (k = 0; k < PPA_NR_PARTS; k++)
+			t[i].life += t[i].parts[k];
+	}
+	h.stride = sizeof(t[0]);
+	h.nr_values = PPA_NR_THREAD_VALUES;
+	h.parts_offset = offsetof(struct ppa_thread, life);
+	h.nr_parts = PPA_NR_PARTS;
+	put("rawthreads", &h, t, sizeof(t));
+}
+
+static void orders_system_file(int look)
+{
+	static const struct {
+		uint64_t user, system, irq, irqs, timer, timers, net, nets, soft;
+		uint64_t calls, late, wakeups, blocked, preempts, expired;
+	} all[] = {
+		{ 100, 100, 10, 5, 7, 100, 0, 0, 10, 5, 10, 1, 1, 1, 1 },
+		{ 50, 200, 1, 90, 1, 1, 0, 0, 1, 1, 4, 2, 0, 0, 9 },
+		{ 300, 10, 5, 20, 0, 0, 5, 3, 5, 9, 9, 3, 0, 4, 0 },
+	};
+	struct ppa_header h = header(PPA_FILE_SYSTEM, look);
+	uint64_t v[3][PPA_NR_SYSTEM_VALUES] = { 0 };
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		v[i][PPA_ELAPSED] = (5 + 2 * look) * 1000 * MS;
+		v[i][PPA_USRMODE] = look * all[i].user * MS;
+		v[i][PPA_SYSMODE] = look * all[i].system * MS;
+		v[i][PPA_INTERRUPTS] = look * all[i].irq * MS;
+		v[i][PPA_INTERRUPTCNT] = look * all[i].irqs;
+		v[i][PPA_TOTALSOFTIRQTIME] = look * all[i].soft * MS;
+		v[i][PPA_TMRTSKLTTIME] = look * all[i].timer * MS;
+		v[i][PPA_TMRTSKLTCNT] = look * all[i].timers;
+		v[i][PPA_NTWKRXTIME] = look * all[i].net * MS;
+		v[i][PPA_NTWKRXCNT] = look * all[i].nets;
+		v[i][PPA_SYS_SYSCALLCNT] = look * all[i].calls;
+		v[i][PPA_SYS_SCHLATACCUM] = look * all[i].late * MS;
+		v[i][PPA_SYS_SCHLATCNT] = look * all[i].wakeups;
+		v[i][PPA_SYS_SCHEDOUTCNT] = look * all[i].blocked;
+		v[i][PPA_SYS_PRMPTPRICNT] = look * all[i].preempts;
+		v[i][PPA_SYS_PRMPTCTXTCNT] = look * all[i].expired;
+	}
+	h.nr_arrays = 3;
+	h.stride = sizeof(v[0]);
+	h.nr_values = PPA_NR_SYSTEM_VALUES;
+	put("rawsysppa", &h, v, sizeof(v));
+}
+
 static bool of_lives(void)
 {
 	return !strcmp(fault, "lives") || !strcmp(fault, "later") ||
@@ -463,9 +549,13 @@ int main(int argc, char **argv)
 		}
 		if (!strncmp(fault, "locks", 5))
 			locks_file(look);
+		else if (!strcmp(fault, "orders"))
+			orders_system_file(look);
 		else
 			system_file(look);
-		if (!strcmp(fault, "many"))
+		if (!strcmp(fault, "orders"))
+			orders_threads_file(look);
+		else if (!strcmp(fault, "many"))
 			many_file(look);
 		else if (of_lives())
 			lives_file(look);

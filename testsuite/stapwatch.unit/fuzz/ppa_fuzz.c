@@ -301,7 +301,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (i = 0; i + 4 <= size && i < 4 * 16; i += 4)
 		spoil(i % 8 ? &now : &before, data + i);
 	if (read_look(&before, &p.before) && read_look(&now, &p.now)) {
-		p.sort = size % 6;
+		p.sort = p.cpu_sort = size % PPA_NR_SORTS;
 		ppa_interval_rows(&p, size % 2 ? 10 : 0);
 		if (executions_all_of(data, size))
 			show(&p, size);
