@@ -134,7 +134,7 @@ _stapwatch_report()
 		;;
 	--sort)
 		mapfile -t COMPREPLY < <(
-			compgen -W 'events samples name' -- "$cur")
+			compgen -W 'events samples name change' -- "$cur")
 		return
 		;;
 	--annotate | --comm | --cpu | --event | --image | --limit | --pid | \

@@ -152,7 +152,7 @@ static const struct {
 			{ "--wall", "threads' time on CPUs and off them as one" },
 			{ "--json", "a table, samples or slices, an object each" },
 			{ "--csv", "a table, for spreadsheets" },
-			{ "--sort KEY", "by events, samples or name" },
+			{ "--sort KEY", "by events, samples or name; with --diff, change" },
 			{ "--idle", "draw the idle loop, too, with --flamegraph" },
 			{ "--limit PERCENT", "leave out what has a smaller share" },
 			{ "--comm PATTERN", "threads of that name only" },

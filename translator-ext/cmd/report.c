@@ -202,7 +202,7 @@ static int print_stacks(const struct settings *s, struct view *v,
 
 	if (event < 0)
 		return 1;
-	calltree_make(&tree, v, event, &s->columns, false);
+	calltree_make(&tree, v, event, &s->columns, false, SORT_EVENTS);
 	if (s->output == OUTPUT_FOLDED) {
 		folded_print(&tree, texts, out, stdout);
 	} else {
@@ -254,7 +254,7 @@ static int print_view(const struct settings *s, struct view *v, struct buf *out)
 	case OUTPUT_CALLEES:
 	case OUTPUT_CALLERS:
 		calltree_print(v, &s->columns, s->output == OUTPUT_CALLERS,
-			       s->limit, out, stdout);
+			       s->sort, s->limit, out, stdout);
 		return 0;
 	case OUTPUT_FOLDED:
 	case OUTPUT_FLAMEGRAPH:
@@ -309,7 +309,7 @@ static int report_two(const struct settings *s, struct buf *out)
 	if (now) {
 		v = view_new(before, &s->from, &s->view);
 		w = view_new(now, &s->from, &s->view);
-		diff_print(v, w, &s->columns, s->limit, out);
+		diff_print(v, w, &s->columns, s->sort, s->limit, out);
 		say_losses(s, before, v);
 		say_losses(s, now, w);
 		view_free(v);

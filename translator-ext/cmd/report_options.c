@@ -87,6 +87,7 @@ static int parse_sort(const char *s, enum rows_sort *sort)
 		[SORT_EVENTS] = "events",
 		[SORT_SAMPLES] = "samples",
 		[SORT_NAME] = "name",
+		[SORT_CHANGE] = "change",
 	};
 	size_t i;
 
@@ -96,7 +97,7 @@ static int parse_sort(const char *s, enum rows_sort *sort)
 			return 0;
 		}
 	}
-	return report_wrong("--sort wants events, samples or name: \"%s\"", s);
+	return report_wrong("--sort wants events, samples or name, or change with --diff: \"%s\"", s);
 }
 
 static int set_output(struct settings *s, enum output output)
@@ -239,6 +240,7 @@ static int take_option(struct settings *s, int opt)
 		s->from.root = optarg;
 		return 0;
 	case OPT_SORT:
+		s->sorted = true;
 		return parse_sort(optarg, &s->sort);
 	case OPT_SYMBOL:
 		s->view.symbol = optarg;
@@ -282,10 +284,34 @@ bool report_is_timeline(enum output output)
 	return output >= OUTPUT_TIMELINE;
 }
 
+/* Nothing is asked for without an effect. */
+static int check_sort(const struct settings *s)
+{
+	if (!s->sorted)
+		return 0;
+	switch (s->output) {
+	case OUTPUT_DIFF:
+		return 0;
+	case OUTPUT_TABLE:
+	case OUTPUT_CALLEES:
+	case OUTPUT_CALLERS:
+		break;
+	case OUTPUT_BRANCHES:
+		if (s->sort == SORT_SAMPLES)
+			return report_wrong("--branches are sorted by events, which is how often they were taken, or name");
+		break;
+	default:
+		return report_wrong("--sort is of tables, of --callees, --callers, --branches and --diff");
+	}
+	if (s->sort == SORT_CHANGE)
+		return report_wrong("--sort change is of --diff; there are events, samples and name");
+	return 0;
+}
+
 static int check_timeline(const struct settings *s)
 {
 	if (s->by || s->filter.event || s->view.image || s->view.symbol ||
-	    s->limit >= 0 || s->sort || s->from.root || s->from.kallsyms ||
+	    s->limit >= 0 || s->sorted || s->from.root || s->from.kallsyms ||
 	    s->from.inlined || s->from.mangled || s->inclusive || s->wall)
 		return report_wrong("a timeline has no samples: it takes --between, --comm, --cpu, --pid, --tid and --time only");
 	return 0;
@@ -331,8 +357,12 @@ int report_options(int argc, char **argv, struct settings *s)
 		return report_wrong("--csv is of tables, and not with --json");
 	if (report_is_timeline(s->output))
 		return check_timeline(s);
-	if (s->output == OUTPUT_SAMPLES && (s->sort || s->limit >= 0))
+	if (s->output == OUTPUT_SAMPLES && (s->sorted || s->limit >= 0))
 		return report_wrong("--samples shows all that it is asked for, in the order of time: leave out --sort and --limit");
+	if (check_sort(s))
+		return -1;
+	if (s->output == OUTPUT_DIFF && !s->sorted)
+		s->sort = SORT_CHANGE;
 	s->view.without_idle = s->output == OUTPUT_FLAMEGRAPH && !s->idle;
 	if (s->limit < 0)
 		s->limit = defaults[s->output].limit;

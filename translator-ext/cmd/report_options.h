@@ -36,6 +36,7 @@ struct settings {
 	const char *by;
 	struct columns columns;
 	enum rows_sort sort;
+	bool sorted;		/* as it is asked for */
 	struct profile_filter filter;
 	struct view_filter view;
 	unsigned int fields;	/* PROFILE_..., what the output wants */

@@ -72,7 +72,8 @@ static void check_trees(struct view *v, const struct columns *columns)
 
 	for (i = 0; i < v->nr_totals; i++) {
 		for (inverted = 0; inverted < 2; inverted++) {
-			calltree_make(&t, v, i, columns, inverted);
+			calltree_make(&t, v, i, columns, inverted,
+				      SORT_EVENTS);
 			ensure(t.nodes->samples == v->totals[i].samples);
 			ensure(t.nodes->events == v->totals[i].events);
 			if (!inverted && v->totals[i].samples)
@@ -196,11 +197,11 @@ static void check_view(struct profile *p)
 	check_totals(v, &columns);
 	ensure(!columns_parse("comm", &columns, &out));
 	check_trees(v, &columns);
-	calltree_print(v, &columns, true, 1, &out, NULL);
+	calltree_print(v, &columns, true, SORT_NAME, 1, &out, NULL);
 	pprof_print(v, &columns, &out, NULL);
 	annotate_print(v, &out);
 	check_branches(v);
-	diff_print(v, v, &columns, 0, &out);
+	diff_print(v, v, &columns, SORT_CHANGE, 0, &out);
 	places_say(v->places, null);
 	free(out.s);
 	view_free(v);

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/progress.h"
 #include "base/shown.h"
@@ -112,7 +111,20 @@ static void add_cell(struct making *m, uint32_t cell)
 struct order {
 	const struct calltree *tree;
 	const struct intern *texts;
+	enum rows_sort sort;
 };
+
+static uint64_t sort_key(const struct order *o, const struct call_node *n)
+{
+	switch (o->sort) {
+	case SORT_NAME:
+		return 0;
+	case SORT_SAMPLES:
+		return n->samples;
+	default:
+		return calltree_weight(o->tree, n);
+	}
+}
 
 /* By parents, so that children stand together; the greatest of them first. */
 static int by_parent(const void *a, const void *b, void *arg)
@@ -120,8 +132,7 @@ static int by_parent(const void *a, const void *b, void *arg)
 	const struct order *o = arg;
 	const struct call_node *x = &o->tree->nodes[*(const uint32_t *)a];
 	const struct call_node *y = &o->tree->nodes[*(const uint32_t *)b];
-	const uint64_t p = calltree_weight(o->tree, x);
-	const uint64_t q = calltree_weight(o->tree, y);
+	const uint64_t p = sort_key(o, x), q = sort_key(o, y);
 
 	if (x->parent != y->parent)
 		return x->parent < y->parent ? -1 : 1;
@@ -129,8 +140,7 @@ static int by_parent(const void *a, const void *b, void *arg)
 		return p > q ? -1 : 1;
 	if (x->name == y->name)
 		return x->kind < y->kind ? -1 : 1;
-	return strcmp(intern_text(o->texts, x->name),
-		      intern_text(o->texts, y->name));
+	return rows_by_name(o->texts, &x->name, &y->name, 1);
 }
 
 /* A node's number is greater than its parent's. */
@@ -152,9 +162,10 @@ static void sum_up(struct calltree *t)
 	}
 }
 
-static void sort_children(struct calltree *t, const struct intern *texts)
+static void sort_children(struct calltree *t, const struct intern *texts,
+			  enum rows_sort sort)
 {
-	struct order o = { t, texts };
+	struct order o = { t, texts, sort };
 	struct call_node *parent;
 	uint32_t i, nr = t->keys.nr - 1;
 
@@ -170,7 +181,8 @@ static void sort_children(struct calltree *t, const struct intern *texts)
 }
 
 void calltree_make(struct calltree *t, struct view *v, uint32_t event,
-		   const struct columns *columns, bool inverted)
+		   const struct columns *columns, bool inverted,
+		   enum rows_sort sort)
 {
 	const uint32_t name = intern_string(&v->profile->texts, "all");
 	struct making m = {
@@ -190,7 +202,7 @@ void calltree_make(struct calltree *t, struct view *v, uint32_t event,
 	}
 	progress_end();
 	sum_up(t);
-	sort_children(t, &v->profile->texts);
+	sort_children(t, &v->profile->texts, sort);
 	free(m.ends);
 	intern_free(&m.walks);
 }
@@ -241,7 +253,8 @@ static void print_node(struct printing *pr, uint32_t node, unsigned int depth)
 }
 
 void calltree_print(struct view *v, const struct columns *columns,
-		    bool inverted, double limit, struct buf *out, FILE *to)
+		    bool inverted, enum rows_sort sort, double limit,
+		    struct buf *out, FILE *to)
 {
 	struct calltree tree;
 	struct printing pr = { v, &tree, 0, inverted, limit, 0, out, to };
@@ -259,7 +272,7 @@ void calltree_print(struct view *v, const struct columns *columns,
 		buf_puts(out, inverted ?
 			 "  TOTAL  SAMPLES  SYMBOL, AND BELOW IT ITS CALLERS\n" :
 			 "  TOTAL     SELF  SAMPLES  SYMBOL, AND BELOW IT WHAT IT CALLS\n");
-		calltree_make(&tree, v, pr.event, columns, inverted);
+		calltree_make(&tree, v, pr.event, columns, inverted, sort);
 		all = tree.nodes;
 		pr.small = 0;
 		for (i = 0; i < all->nr_children; i++)

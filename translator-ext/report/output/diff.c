@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/shown.h"
 #include "report/output/grid.h"
@@ -26,6 +25,7 @@ struct diff {
 	struct pair *pairs;
 	size_t size;
 	size_t columns;
+	enum rows_sort sort;
 };
 
 static void take_run(struct diff *d, int run, struct view *v,
@@ -64,24 +64,34 @@ static double change(const struct pair *p)
 	return p->share[NOW] - p->share[BEFORE];
 }
 
-static int by_change(const void *a, const void *b, void *arg)
+static double sort_key(const struct diff *d, uint32_t nr)
+{
+	const struct pair *p = &d->pairs[nr];
+
+	switch (d->sort) {
+	case SORT_NAME:
+		return 0;
+	case SORT_SAMPLES:
+		return p->samples[NOW];
+	case SORT_EVENTS:
+		return p->share[NOW];
+	default:
+		return fabs(change(p));
+	}
+}
+
+static int by_order(const void *a, const void *b, void *arg)
 {
 	const struct diff *d = arg;
 	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	const double p = fabs(change(&d->pairs[x]));
-	const double q = fabs(change(&d->pairs[y]));
+	const double p = sort_key(d, x), q = sort_key(d, y);
 	const uint32_t *k = key_of(d, x), *l = key_of(d, y);
-	size_t i;
-	int n = 0;
 
 	if (k[0] != l[0])
 		return k[0] < l[0] ? -1 : 1;
 	if (p != q)
 		return p > q ? -1 : 1;
-	for (i = 1; i <= d->columns && !n; i++)
-		n = strcmp(intern_text(&d->texts, k[i]),
-			   intern_text(&d->texts, l[i]));
-	return n;
+	return rows_by_name(&d->texts, k + 1, l + 1, d->columns);
 }
 
 static void begin(struct diff *d, struct grid *g, uint32_t event,
@@ -128,7 +138,7 @@ static void print_pairs(struct diff *d, const struct columns *columns,
 	for (i = 0; i < d->keys.nr; i++)
 		order[i] = i;
 	if (d->keys.nr)
-		qsort_r(order, d->keys.nr, sizeof(*order), by_change, d);
+		qsort_r(order, d->keys.nr, sizeof(*order), by_order, d);
 	for (i = 0; i < d->keys.nr; i++) {
 		if (fabs(change(&d->pairs[order[i]])) < limit) {
 			small++;
@@ -151,9 +161,10 @@ static void print_pairs(struct diff *d, const struct columns *columns,
 }
 
 void diff_print(struct view *before, struct view *now,
-		const struct columns *columns, double limit, struct buf *out)
+		const struct columns *columns, enum rows_sort sort,
+		double limit, struct buf *out)
 {
-	struct diff d = { .columns = columns->nr };
+	struct diff d = { .columns = columns->nr, .sort = sort };
 
 	take_run(&d, BEFORE, before, columns);
 	take_run(&d, NOW, now, columns);

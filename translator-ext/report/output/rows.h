@@ -30,6 +30,7 @@ enum rows_sort {
 	SORT_EVENTS,		/* the greatest first */
 	SORT_SAMPLES,
 	SORT_NAME,		/* by the columns */
+	SORT_CHANGE,		/* of two runs only */
 };
 
 /* What the samples of rows carry: which of the columns of values they have. */
