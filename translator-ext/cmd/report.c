@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/shown.h"
+#include "base/warnings.h"
 #include "cmd/report_options.h"
 #include "cmd/report_timeline.h"
 #include "config.h"
@@ -53,7 +54,8 @@ static struct profile *read_profile(const struct settings *s, const char *path,
 	return p;
 }
 
-static void say_broken(const struct profile *p, const struct view *v)
+static void say_broken(const struct profile *p, const struct view *v,
+		       uint64_t read, struct warnings *w)
 {
 	const uint64_t kernels = view_broken(v, VIEW_END_KERNEL);
 	const uint64_t all = view_broken(v, VIEW_END_NO_CODE) + kernels;
@@ -64,13 +66,14 @@ static void say_broken(const struct profile *p, const struct view *v)
 	if (kernels)
 		buf_printf(&of, ", %" PRIu64 " of them at an address of the kernel's",
 			   kernels);
-	shown_line(stderr, "stapwatch report: %s: the user stacks of %" PRIu64 " samples end where the process has no code%s, as they do in code without frame pointers; ustack_id_dwarf() in the script follows them: see 'man stapwatch-profile'",
-		   p->name, all, of.s ?: "");
+	warnings_add(w, WARNING_NUMBERS, warnings_share(all, read),
+		     "%s: the user stacks of %" PRIu64 " samples end where the process has no code%s, as they do in code without frame pointers; ustack_id_dwarf() in the script follows them: see 'man stapwatch-profile'",
+		     p->name, all, of.s ?: "");
 	free(of.s);
 }
 
 /* The module may have known less, or more, than this command does. */
-static void say_version(const struct profile *p)
+static void say_version(const struct profile *p, struct warnings *w)
 {
 	const uint32_t by = p->head->made_by;
 	char version[32];
@@ -84,8 +87,9 @@ static void say_version(const struct profile *p)
 		snprintf(version + len, sizeof(version) - len, ".%u",
 			 by & 0xff);
 	if (strcmp(version, STAPWATCH_VERSION))
-		shown_line(stderr, "stapwatch report: %s: was made by stapwatch %s, and this is " STAPWATCH_VERSION,
-			   p->name, version);
+		warnings_add(w, WARNING_HINT, 0,
+			     "%s: was made by stapwatch %s, and this is " STAPWATCH_VERSION,
+			     p->name, version);
 }
 
 static void put_word(struct buf *out, const char *option, const char *word)
@@ -102,7 +106,7 @@ static void put_number(struct buf *out, const char *option, int64_t number)
 
 /* Nothing is no answer to who has asked for some samples; who draws says so itself. */
 static void say_none(const struct settings *s, const struct profile *p,
-		     const struct view *v)
+		     const struct view *v, struct warnings *w)
 {
 	struct buf of = { 0 };
 	size_t i;
@@ -120,36 +124,54 @@ static void say_none(const struct settings *s, const struct profile *p,
 	put_word(&of, "image", s->view.image);
 	put_word(&of, "symbol", s->view.symbol);
 	if (of.len)
-		shown_line(stderr, "stapwatch report: %s: no sample is left that is of%s",
-			   p->name, of.s);
+		warnings_add(w, WARNING_NUMBERS, 1,
+			     "%s: no sample is left that is of%s", p->name,
+			     of.s);
 	free(of.s);
 }
 
-/* What is not in the report is told of, in lines of stderr. */
+/* Of the whole trace. */
+static void say_missing(const struct profile *p, const struct loss_sum *sum,
+			struct warnings *w)
+{
+	const uint64_t missing = sum->lost + sum->missing;
+	const double share = warnings_share(missing, loss_samples(sum));
+
+	if (!missing)
+		return;
+	if (sum->taken)
+		warnings_add(w, WARNING_NUMBERS, share,
+			     "%s: of %" PRIu64 " samples %" PRIu64 " are missing",
+			     p->name, sum->taken, missing);
+	else
+		warnings_add(w, WARNING_NUMBERS, share,
+			     "%s: %" PRIu64 " samples are missing, of at least %" PRIu64,
+			     p->name, missing, sum->read + missing);
+}
+
+/* What is not in the report is told of. */
 static void say_losses(const struct settings *s, const struct profile *p,
-		       struct view *v)
+		       struct view *v, struct warnings *w)
 {
 	const struct loss_sum sum = loss_sum(&p->loss);
 
-	say_version(p);
-	say_none(s, p, v);
-	spans_say(&p->spans, &s->filter.span, p->name, stderr);
-	loss_say(&p->loss, &p->skipped, p->name, stderr);
-	places_say(v->places, stderr);
+	say_none(s, p, v, w);
+	spans_say(&p->spans, &s->filter.span, p->name, w);
+	say_missing(p, &sum, w);
+	loss_say(&p->loss, &p->skipped, p->name, w);
 	if (p->no_stack)
-		shown_line(stderr, "stapwatch report: %s: the stacks of %" PRIu64 " samples are not in the trace",
-			   p->name, p->no_stack);
-	say_broken(p, v);
+		warnings_add(w, WARNING_NUMBERS,
+			     warnings_share(p->no_stack, sum.read),
+			     "%s: the stacks of %" PRIu64 " samples are not in the trace",
+			     p->name, p->no_stack);
+	say_broken(p, v, sum.read, w);
 	if (p->no_period)
-		shown_line(stderr, "stapwatch report: %s: the periods of %" PRIu64 " samples are more than can be, and are counted as 0",
-			   p->name, p->no_period);
-	if ((sum.lost || sum.missing) && sum.taken)
-		shown_line(stderr, "stapwatch report: %s: of %" PRIu64 " samples %" PRIu64 " are missing",
-			   p->name, sum.taken, sum.lost + sum.missing);
-	else if (sum.lost || sum.missing)
-		shown_line(stderr, "stapwatch report: %s: %" PRIu64 " samples are missing, of at least %" PRIu64,
-			   p->name, sum.lost + sum.missing,
-			   sum.read + sum.lost + sum.missing);
+		warnings_add(w, WARNING_NUMBERS,
+			     warnings_share(p->no_period, sum.read),
+			     "%s: the periods of %" PRIu64 " samples are more than can be, and are counted as 0",
+			     p->name, p->no_period);
+	places_say(v->places, w);
+	say_version(p, w);
 }
 
 static int write_out(const struct buf *out)
@@ -219,25 +241,30 @@ static int print_stacks(const struct settings *s, struct view *v,
 }
 
 static int print_branches(const struct settings *s, struct view *v,
-			  struct buf *out)
+			  struct warnings *w, struct buf *out)
 {
 	const struct branches *b = &v->profile->branches;
-	uint64_t without = 0;
+	uint64_t without = 0, with = 0;
 	size_t i;
 
 	if (!branch_table_print(v, &s->columns, s->sort, s->limit, out)) {
 		shown_line(stderr, "stapwatch report: no sample has branches; it takes an event of a PMU that records them (x86 LBR, arm64 BRBE)");
 		return 1;
 	}
-	for (i = 0; i < b->nr_totals; i++)
+	for (i = 0; i < b->nr_totals; i++) {
 		without += b->totals[i].without;
+		with += b->totals[i].samples;
+	}
 	if (without)
-		shown_line(stderr, "stapwatch report: %s: %" PRIu64 " samples have no branches",
-			   s->path, without);
+		warnings_add(w, WARNING_NUMBERS,
+			     warnings_share(without, without + with),
+			     "%s: %" PRIu64 " samples have no branches",
+			     s->path, without);
 	return 0;
 }
 
-static int print_view(const struct settings *s, struct view *v, struct buf *out)
+static int print_view(const struct settings *s, struct view *v,
+		      struct warnings *w, struct buf *out)
 {
 	switch (s->output) {
 	case OUTPUT_TABLE:
@@ -263,10 +290,10 @@ static int print_view(const struct settings *s, struct view *v, struct buf *out)
 		pprof_print(v, &s->columns, out, stdout);
 		return 0;
 	case OUTPUT_ANNOTATE:
-		annotate_print(v, out);
+		annotate_print(v, w, out);
 		return 0;
 	case OUTPUT_BRANCHES:
-		return print_branches(s, v, out);
+		return print_branches(s, v, w, out);
 	case OUTPUT_SAMPLES:
 		if (s->json)
 			samples_json(v, &s->columns, out, stdout);
@@ -282,7 +309,8 @@ static int print_view(const struct settings *s, struct view *v, struct buf *out)
 	return 1;
 }
 
-static int report_one(const struct settings *s, struct buf *out)
+static int report_one(const struct settings *s, struct warnings *w,
+		      struct buf *out)
 {
 	struct profile *p = read_profile(s, s->path, s->fields);
 	struct view *v;
@@ -291,29 +319,31 @@ static int report_one(const struct settings *s, struct buf *out)
 	if (!p)
 		return 1;
 	v = view_new(p, &s->from, &s->view);
-	status = print_view(s, v, out);
-	say_losses(s, p, v);
+	status = print_view(s, v, w, out);
+	say_losses(s, p, v, w);
 	view_free(v);
 	profile_free(p);
 	return status;
 }
 
-static int report_two(const struct settings *s, struct buf *out)
+static int report_two(const struct settings *s, struct warnings *w,
+		      struct buf *out)
 {
 	struct profile *before = read_profile(s, s->other, s->fields);
 	struct profile *now = NULL;
-	struct view *v, *w;
+	struct view *first, *second;
 
 	if (before)
 		now = read_profile(s, s->path, s->fields);
 	if (now) {
-		v = view_new(before, &s->from, &s->view);
-		w = view_new(now, &s->from, &s->view);
-		diff_print(v, w, &s->columns, s->sort, s->limit, out);
-		say_losses(s, before, v);
-		say_losses(s, now, w);
-		view_free(v);
-		view_free(w);
+		first = view_new(before, &s->from, &s->view);
+		second = view_new(now, &s->from, &s->view);
+		diff_print(first, second, &s->columns, s->sort, s->limit, out);
+		w->several = true;
+		say_losses(s, before, first, w);
+		say_losses(s, now, second, w);
+		view_free(first);
+		view_free(second);
 		profile_free(now);
 	}
 	if (before)
@@ -321,7 +351,8 @@ static int report_two(const struct settings *s, struct buf *out)
 	return !now;
 }
 
-static int report_slices(const struct settings *s, struct buf *out)
+static int report_slices(const struct settings *s, struct warnings *w,
+			 struct buf *out)
 {
 	const struct timeline_filter filter = {
 		.comm = s->filter.comm,
@@ -336,11 +367,12 @@ static int report_slices(const struct settings *s, struct buf *out)
 			       s->output == OUTPUT_PERFETTO ? timeline_perfetto :
 			       s->json			    ? timeline_json :
 							      timeline_text,
-			       out);
+			       w, out);
 }
 
 int cmd_report(int argc, char **argv)
 {
+	struct warnings warnings = { 0 };
 	struct buf out = { 0 };
 	struct settings s;
 	int status;
@@ -355,11 +387,12 @@ int cmd_report(int argc, char **argv)
 		return 1;
 	}
 	if (report_is_timeline(s.output))
-		status = report_slices(&s, &out);
+		status = report_slices(&s, &warnings, &out);
 	else if (s.output == OUTPUT_DIFF)
-		status = report_two(&s, &out);
+		status = report_two(&s, &warnings, &out);
 	else
-		status = report_one(&s, &out);
+		status = report_one(&s, &warnings, &out);
+	warnings_print(&warnings, "stapwatch report", stderr);
 	status = write_out(&out) ?: status;
 	free(out.s);
 	return status;

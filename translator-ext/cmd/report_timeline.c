@@ -30,33 +30,36 @@ static const char *no_name(uint32_t call)
 	return NULL;
 }
 
-/* What is not shown is told of, in lines of stderr. */
-static void say_losses(const struct timeline *t)
+/* What is not shown is told of. */
+static void say_losses(const struct timeline *t, struct warnings *w)
 {
-	loss_say(&t->loss, &t->skipped, t->name, stderr);
+	const uint64_t threads = t->checked + t->differ + t->unchecked;
+
+	loss_say(&t->loss, &t->skipped, t->name, w);
 	if (t->lost)
-		shown_line(
-			stderr,
-			"stapwatch report: %s: of %" PRIu64 " slices %" PRIu64
+		warnings_add(
+			w, WARNING_NUMBERS, warnings_share(t->lost, t->taken),
+			"%s: of %" PRIu64 " slices %" PRIu64
 			" were lost to a full buffer; what threads did meanwhile is left out",
 			t->name, t->taken, t->lost);
 	if (t->damaged)
-		shown_line(stderr,
-			   "stapwatch report: %s: %" PRIu64
-			   " records of slices are damaged",
-			   t->name, t->damaged);
+		warnings_add(w, WARNING_NUMBERS,
+			     warnings_share(t->damaged, t->taken),
+			     "%s: %" PRIu64 " records of slices are damaged",
+			     t->name, t->damaged);
 	if (t->differ)
-		shown_line(
-			stderr,
-			"stapwatch report: %s: the slices of %" PRIu64
+		warnings_add(
+			w, WARNING_NUMBERS, warnings_share(t->differ, threads),
+			"%s: the slices of %" PRIu64
 			" threads are not what was accounted for; those of %" PRIu64
 			" are",
 			t->name, t->differ, t->checked);
 	if (t->unchecked)
-		shown_line(stderr,
-			   "stapwatch report: %s: %" PRIu64
-			   " threads have slices that are missing",
-			   t->name, t->unchecked);
+		warnings_add(
+			w, WARNING_NUMBERS,
+			warnings_share(t->unchecked, threads),
+			"%s: %" PRIu64 " threads have slices that are missing",
+			t->name, t->unchecked);
 }
 
 /* Not all slices have been printed. */
@@ -75,7 +78,7 @@ static int say_error(const struct timeline *t)
 int report_timeline(const char *path, const struct timeline_filter *filter,
 		    void (*print)(const struct timeline_view *v,
 				  struct buf *out, FILE *to),
-		    struct buf *out)
+		    struct warnings *w, struct buf *out)
 {
 	struct timeline_view v = { .filter = *filter, .part_name = part_name };
 	struct buf why = { 0 };
@@ -92,9 +95,9 @@ int report_timeline(const char *path, const struct timeline_filter *filter,
 	v.call_name = t->machine == OUR_MACHINE ? ppa_call_name : no_name;
 	timeline_filter_marks(t, &v.filter);
 	print(&v, out, stdout);
-	spans_say(&v.filter.spans, &v.filter.span, t->name, stderr);
+	spans_say(&v.filter.spans, &v.filter.span, t->name, w);
 	spans_free(&v.filter.spans);
-	say_losses(t);
+	say_losses(t, w);
 	status = say_error(t);
 	timeline_free(t);
 	return status;

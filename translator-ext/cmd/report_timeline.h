@@ -3,17 +3,19 @@
 #ifndef STAPWATCH_REPORT_TIMELINE_H
 #define STAPWATCH_REPORT_TIMELINE_H
 
+#include "base/warnings.h"
 #include "report/output/timeline_view.h"
 
 /**
- * report_timeline - print a trace's timeline, and on stderr what it lacks
+ * report_timeline - print a trace's timeline
  * @print: timeline_text() or one of its like
+ * @w: gets what it lacks
  *
  * Return: 0, or 1 after a message
  */
 int report_timeline(const char *path, const struct timeline_filter *filter,
 		    void (*print)(const struct timeline_view *v,
 				  struct buf *out, FILE *to),
-		    struct buf *out);
+		    struct warnings *w, struct buf *out);
 
 #endif

@@ -12,6 +12,7 @@ static inline void check_reading(const struct profile *p, size_t size,
 				 FILE *null)
 {
 	const struct loss_sum sum = loss_sum(&p->loss);
+	struct warnings warnings = { 0 };
 	uint64_t samples = 0;
 	uint32_t i;
 
@@ -23,7 +24,8 @@ static inline void check_reading(const struct profile *p, size_t size,
 	ensure(p->nr_each == samples);
 	ensure(p->skipped.bytes <= size);
 	ensure(p->skipped.places <= p->skipped.bytes);
-	loss_say(&p->loss, &p->skipped, "fuzz", null);
+	loss_say(&p->loss, &p->skipped, "fuzz", &warnings);
+	warnings_print(&warnings, "fuzz", null);
 }
 
 static inline void check_slices(struct timeline *t)

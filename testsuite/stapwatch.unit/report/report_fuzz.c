@@ -139,10 +139,12 @@ static void check_spans(const char *path, uint64_t samples)
 {
 	struct buf why = { 0 };
 	struct profile *p = profile_read(path, PROFILE_EACH, &some, &why);
+	struct warnings warnings = { 0 };
 
 	ensure(p && p->nr_each <= samples);
 	ensure(!p->nr_each || p->spans.nr);
-	spans_say(&p->spans, &some.span, "fuzz", null);
+	spans_say(&p->spans, &some.span, "fuzz", &warnings);
+	warnings_print(&warnings, "fuzz", null);
 	profile_free(p);
 	free(why.s);
 }
@@ -178,6 +180,7 @@ static void check_view(struct profile *p)
 	const struct view_filter all = { 0 };
 	const struct places_from from = { .kallsyms = "/dev/null" };
 	struct view *v = view_new(p, &from, &all);
+	struct warnings warnings = { 0 };
 	struct columns columns;
 	struct buf out = { 0 };
 	uint64_t samples = 0;
@@ -199,10 +202,11 @@ static void check_view(struct profile *p)
 	check_trees(v, &columns);
 	calltree_print(v, &columns, true, SORT_NAME, 1, &out, NULL);
 	pprof_print(v, &columns, &out, NULL);
-	annotate_print(v, &out);
+	annotate_print(v, &warnings, &out);
 	check_branches(v);
 	diff_print(v, v, &columns, SORT_CHANGE, 0, &out);
-	places_say(v->places, null);
+	places_say(v->places, &warnings);
+	warnings_print(&warnings, "fuzz", null);
 	free(out.s);
 	view_free(v);
 }

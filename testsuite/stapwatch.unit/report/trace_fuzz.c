@@ -22,6 +22,7 @@ static void read_all(struct trace *t, size_t size, FILE *null)
 	const struct trace_skipped *skipped = trace_skipped(t);
 	const struct sw_trace_record *r;
 	uint64_t bytes = trace_head(t)->r.size, samples = 0;
+	struct warnings warnings = { 0 };
 	struct loss loss = { 0 };
 	struct order *o;
 
@@ -36,7 +37,8 @@ static void read_all(struct trace *t, size_t size, FILE *null)
 	ensure(samples <= loss_sum(&loss).read);
 	ensure(bytes + skipped->bytes <= size);
 	ensure(skipped->places <= skipped->bytes);
-	loss_say(&loss, skipped, "fuzz", null);
+	loss_say(&loss, skipped, "fuzz", &warnings);
+	warnings_print(&warnings, "fuzz", null);
 	order_free(o);
 	loss_free(&loss);
 }

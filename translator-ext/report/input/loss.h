@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
+#include "base/warnings.h"
 #include "report/input/trace_read.h"
 
 struct loss_cpu {
@@ -42,13 +42,14 @@ struct loss_sum {
 /** loss_sum - how many samples there were, and how many are here */
 struct loss_sum loss_sum(const struct loss *l);
 
+/** loss_samples - how many samples there were, as far as anybody knows */
+uint64_t loss_samples(const struct loss_sum *sum);
+
 /**
- * loss_say - a line for each way in which something is missing
+ * loss_say - a warning for each way in which something is missing
  * @name: what the trace is called
- *
- * Return: how many lines
  */
-unsigned int loss_say(const struct loss *l, const struct trace_skipped *skipped,
-		      const char *name, FILE *out);
+void loss_say(const struct loss *l, const struct trace_skipped *skipped,
+	      const char *name, struct warnings *w);
 
 #endif

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/intern.h"
-#include "base/shown.h"
 
 /* ten billion are three centuries, and no sum of nanoseconds overflows */
 #define MOST_DIGITS 10
@@ -113,14 +111,14 @@ bool spans_want(const struct spans *sp, const struct span *s, uint64_t zero,
 }
 
 void spans_say(const struct spans *sp, const struct span *s, const char *name,
-	       FILE *out)
+	       struct warnings *w)
 {
 	if (!s->begin || sp->nr)
 		return;
 	if (sp->marks)
-		shown_line(out, "stapwatch report: %s: none of its %" PRIu64 " marks is \"%s\"; --samples and --timeline show them",
-			   name, sp->marks, s->begin);
+		warnings_add(w, WARNING_NUMBERS, 1, "%s: none of its %" PRIu64 " marks is \"%s\"; --samples and --timeline show them",
+			     name, sp->marks, s->begin);
 	else
-		shown_line(out, "stapwatch report: %s: has no marks; stapwatch_mark() in the script makes them, and stapwatch record --mark",
-			   name);
+		warnings_add(w, WARNING_NUMBERS, 1, "%s: has no marks; stapwatch_mark() in the script makes them, and stapwatch record --mark",
+			     name);
 }

@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
+
+#include "base/warnings.h"
 
 /* { 0 }: all of them. */
 struct span {
@@ -68,8 +69,8 @@ void spans_free(struct spans *sp);
 bool spans_want(const struct spans *sp, const struct span *s, uint64_t zero,
 		uint64_t from, uint64_t to);
 
-/** spans_say - a line on @out if no mark begins what is wanted */
+/** spans_say - a warning if no mark begins what is wanted, and so nothing is left */
 void spans_say(const struct spans *sp, const struct span *s, const char *name,
-	       FILE *out);
+	       struct warnings *w);
 
 #endif

@@ -15,7 +15,6 @@
 struct trace {
 	int fd;
 	uint64_t length;	/* of a file; 0: not known */
-	uint64_t taken;		/* bytes that were read from it */
 	bool ended;
 	bool between;		/* the bytes before were none of a record */
 	size_t start, end;	/* what is in the buffer, not yet used */
@@ -174,7 +173,7 @@ static bool fill(struct trace *t)
 		return false;
 	}
 	t->end += n;
-	t->taken += n;
+	t->skipped.read += n;
 	return true;
 }
 
@@ -371,5 +370,5 @@ int trace_permille(const struct trace *t)
 {
 	if (!t->length)
 		return -1;
-	return t->taken >= t->length ? 1000 : t->taken * 1000 / t->length;
+	return t->skipped.read >= t->length ? 1000 : t->skipped.read * 1000 / t->length;
 }

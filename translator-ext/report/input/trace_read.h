@@ -19,6 +19,7 @@
 struct trace;
 
 struct trace_skipped {
+	uint64_t read;		/* bytes, of which: */
 	uint64_t bytes;		/* of no record */
 	uint64_t places;	/* how often something stood in between */
 	uint64_t damaged;	/* of these: a mark, but no record after it */

@@ -8,7 +8,6 @@
 
 #include "base/buf.h"
 #include "base/progress.h"
-#include "base/shown.h"
 #include "report/names/demangle.h"
 #include "report/names/jit_map.h"
 #include "report/names/kallsyms.h"
@@ -445,23 +444,52 @@ static bool is_to_say(const struct source *s, uint32_t kind)
 		 s->elf_tried && !s->elf));
 }
 
-static void say(const struct image *im, const struct source *s, FILE *out)
-{
-	struct buf of = { 0 };
+/* What is to be told, and of how many samples: images may have one name. */
+struct told {
+	struct intern texts;
+	uint64_t *missed;
+	size_t size;
+};
 
+static void tell(struct told *told, const struct image *im,
+		 const struct source *s)
+{
+	struct buf text = { 0 };
+	uint32_t before, nr;
+
+	buf_puts(&text, im->name);
 	if (im->kind == IMAGE_JIT || im->kind == IMAGE_NONE)
-		buf_printf(&of, ", process %u", im->pid);
-	shown_line(out, "stapwatch report: %s%s: %s; samples without a symbol: %" PRIu64,
-		   im->name, of.s ?: "", s->why && *s->why ? s->why :
-		   "it has no symbol at some addresses", s->missed);
-	free(of.s);
+		buf_printf(&text, ", process %u", im->pid);
+	buf_printf(&text, ": %s", s->why && *s->why ? s->why :
+		   "it has no symbol at some addresses");
+	before = told->texts.nr;
+	nr = intern_string(&told->texts, text.s);
+	told->missed = array_room(told->missed, &told->size, nr + 1,
+				  sizeof(*told->missed));
+	if (nr == before)
+		told->missed[nr] = 0;
+	told->missed[nr] += s->missed;
+	free(text.s);
 }
 
-unsigned int places_say(struct places *pl, FILE *out)
+static void say(const struct profile *p, struct told *told, struct warnings *w)
+{
+	const struct loss_sum sum = loss_sum(&p->loss);
+	uint32_t i;
+
+	for (i = 0; i < told->texts.nr; i++)
+		warnings_add(w, WARNING_NAMES,
+			     warnings_share(told->missed[i], sum.read),
+			     "%s%s%s; samples without a symbol: %" PRIu64,
+			     w->several ? p->name : "", w->several ? ": " : "",
+			     intern_text(&told->texts, i), told->missed[i]);
+}
+
+void places_say(struct places *pl, struct warnings *w)
 {
 	const struct profile *p = pl->profile;
+	struct told told = { 0 };
 	const struct source *s;
-	unsigned int nr = 0;
 	size_t i;
 
 	for (i = 0; i < pl->size_sources && i < p->images.keys.nr; i++) {
@@ -469,10 +497,10 @@ unsigned int places_say(struct places *pl, FILE *out)
 		/* a mark is its own name */
 		if (p->images.all[i].kind == IMAGE_MARK)
 			continue;
-		if (!s->missed && !is_to_say(s, p->images.all[i].kind))
-			continue;
-		nr++;
-		say(&p->images.all[i], s, out);
+		if (s->missed || is_to_say(s, p->images.all[i].kind))
+			tell(&told, &p->images.all[i], s);
 	}
-	return nr;
+	say(p, &told, w);
+	free(told.missed);
+	intern_free(&told.texts);
 }

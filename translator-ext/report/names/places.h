@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/warnings.h"
 #include "report/input/profile.h"
 #include "report/names/elf_file.h"
 
@@ -83,7 +84,7 @@ struct elf_file *place_elf(struct places *pl, uint32_t image);
 void places_missed(struct places *pl, const struct place *place,
 		   uint64_t samples);
 
-/** places_say - a line for each image that has samples without a symbol */
-unsigned int places_say(struct places *pl, FILE *out);
+/** places_say - a warning for each image that has samples without a symbol */
+void places_say(struct places *pl, struct warnings *w);
 
 #endif

@@ -27,6 +27,7 @@ struct part {
 
 struct annotation {
 	struct view *view;
+	struct warnings *warnings;
 	struct intern keys;
 	struct part *parts;
 	size_t size;
@@ -107,9 +108,10 @@ static const struct source_file *source_of(struct annotation *a,
 		place_source(a->view->places, place, &a->sources[nr],
 			     &a->room, &why);
 	if (why.len)
-		shown_line(stderr, "stapwatch report: %s: no lines of it are shown: %s",
-			   intern_text(&a->view->profile->texts,
-				       place->file - 1), why.s);
+		warnings_add(a->warnings, WARNING_NAMES, 0,
+			     "%s: no lines of it are shown: %s",
+			     intern_text(&a->view->profile->texts,
+					 place->file - 1), why.s);
 	free(why.s);
 	return &a->sources[nr];
 }
@@ -230,10 +232,11 @@ static void print_function(struct annotation *a, struct part_key key,
 	function_free(&f);
 }
 
-void annotate_print(struct view *v, struct buf *out)
+void annotate_print(struct view *v, struct warnings *w, struct buf *out)
 {
 	struct annotation a = {
-		.view = v, .out = out, .room = SOURCE_FILES_ROOM,
+		.view = v, .warnings = w, .out = out,
+		.room = SOURCE_FILES_ROOM,
 	};
 	const struct part_key *key;
 	size_t k;

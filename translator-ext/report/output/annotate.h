@@ -3,13 +3,15 @@
 #ifndef STAPWATCH_ANNOTATE_H
 #define STAPWATCH_ANNOTATE_H
 
+#include "base/warnings.h"
 #include "report/output/view.h"
 
 /**
  * annotate_print - each function that the view has samples of, for each event
  *
  * Shares are those of the function's.
+ * @w: gets the sources that cannot be shown
  */
-void annotate_print(struct view *v, struct buf *out);
+void annotate_print(struct view *v, struct warnings *w, struct buf *out);
 
 #endif
