@@ -287,7 +287,12 @@ static int read_options(struct top *t, int argc, char **argv)
 					    "an option is not known",
 				 cmd_refused(c, argv, letter));
 	}
-	return rc ? rc : take_operands(t, argc - optind, argv + optind);
+	if (rc)
+		return rc;
+	if (t->keys.sort == TOP_BY_RATE && t->count == 1)
+		return say("--sort rate wants a second table, for the first has no rates",
+			   "-n 1");
+	return take_operands(t, argc - optind, argv + optind);
 }
 
 int cmd_top(int argc, char **argv)
