@@ -59,7 +59,7 @@ static const struct {
 			{ "-a", "show all threads that did anything" },
 			{ "-i SECS", "the length of an interval" },
 			{ "-n COUNT", "end after so many intervals" },
-			{ "--sort KEY", "by cpu, system, latency, ...: a wrong one tells which there are" },
+			{ "--sort KEY", "by what the rows have: cpu, system, time, count, ..." },
 			{ "--by KEY", "a row for each thread, process, cgroup or cpu" },
 			{ "--irqs", "interrupts and softirqs of each CPU, by kind" },
 			{ "--syscalls", "system calls of all threads, by number" },

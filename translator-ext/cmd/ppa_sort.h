@@ -44,7 +44,7 @@ enum ppa_view {
  */
 enum ppa_sort ppa_sort_of(const char *name, enum ppa_view view);
 
-/** ppa_sort_names - "of threads there are cpu, system and latency" */
+/** ppa_sort_names - "of interrupts there are time, count" */
 void ppa_sort_names(enum ppa_view view, struct buf *out);
 
 /**
