@@ -30,6 +30,7 @@
 #define STAPWATCH_STORE_MAP_H
 
 #include "base/access.h"
+#include "base/clock.h"
 #include "store/abi.h"
 #include "store/hist.h"
 #include "store/numbers.h"
@@ -333,18 +334,25 @@ static s64 sw_hist_quantile(u32 number, unsigned int permille)
 		     -1;
 }
 
+static unsigned int sw_hist_row(unsigned int bucket, bool ticks)
+{
+	return hist_row(ticks ? hist_bucket(sw_tsc_to_ns(hist_mid(bucket))) :
+				bucket);
+}
+
 /**
  * sw_hist_print - draw a histogram into the handler's output
+ * @ticks: its values are ticks of sw_tsc(), which are drawn as nanoseconds
  * Context: where a handler may print.
  */
-static void sw_hist_print(u32 number)
+static void sw_hist_print(u32 number, bool ticks)
 {
 	u64 rows[HIST_ROWS] = { sw_ctr_read(number + PERFMAP_HIST_NEGATIVE) };
 	struct sw_hist_sums *s = sw_hist_gather(number);
 	int i;
 
 	for (i = 0; i < PERFMAP_HIST_BUCKETS; i++)
-		rows[hist_row(i)] += sw_hist_count(s, number, i);
+		rows[sw_hist_row(i, ticks)] += sw_hist_count(s, number, i);
 	sw_hist_let_go(s);
 	hist_draw(NULL, rows);
 }
