@@ -5,9 +5,18 @@
  *	requests TIMES N	TIMES requests of each of three kinds; kind K takes
  *				K * N iterations of two instructions each, with a
  *				mutex held
+ *
+ * Where sys/sdt.h is, a request is also between two marks (USDT) of the provider
+ * "requests": begin, with the kind, and end.
  */
 #include <pthread.h>
 #include <stdlib.h>
+#if __has_include(<sys/sdt.h>)
+#include <sys/sdt.h>
+#else
+#define DTRACE_PROBE(provider, name)
+#define DTRACE_PROBE1(provider, name, argument)
+#endif
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -22,9 +31,11 @@ static __attribute__((noinline)) void spin(unsigned long n)
 
 __attribute__((noinline)) int request(int kind, unsigned long n)
 {
+	DTRACE_PROBE1(requests, begin, kind);
 	pthread_mutex_lock(&mutex);
 	spin(kind * n);
 	pthread_mutex_unlock(&mutex);
+	DTRACE_PROBE(requests, end);
 	return kind;
 }
 
