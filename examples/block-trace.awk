@@ -1,6 +1,6 @@
 # awk -f block-trace.awk: what items waited and were served, how many there were at
 # once, and how much of the time one was served, from the lines of block-trace.stp or
-# socket-trace.stp, sorted by time (sort -k2n).
+# socket-queue-trace.stp, sorted by time (sort -k2n).
 function stayed(what, time,   key) {
 	key = queue ", " what
 	n[key]++
