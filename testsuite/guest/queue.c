@@ -5,6 +5,7 @@
  *	queue disk FILE K	ask a disk for K blocks at once, twice
  *	queue socket K MS	send K packets to a UDP socket of its own, sleep, and
  *				take them; say "port N"
+ *	queue stream K MS	the same of segments of a TCP connection
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -12,6 +13,7 @@
 #include <fcntl.h>
 #include <linux/aio_abi.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +97,39 @@ static void packets(int k, int ms)
 			err(1, "recv");
 }
 
+static void segments(int k, int ms)
+{
+	struct sockaddr_in a = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
+	socklen_t size = sizeof(a);
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	int from = socket(AF_INET, SOCK_STREAM, 0);
+	char text[64] = "";
+	int i, to, one = 1;
+
+	if (bind(listener, (struct sockaddr *)&a, sizeof(a)) ||
+	    listen(listener, 1) ||
+	    getsockname(listener, (struct sockaddr *)&a, &size) ||
+	    connect(from, (struct sockaddr *)&a, sizeof(a)))
+		err(1, "connect");
+	printf("port %d\n", ntohs(a.sin_port));
+	to = accept(listener, NULL, NULL);
+	setsockopt(from, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	for (i = 0; i < k; i++)
+		if (send(from, text, sizeof(text), 0) != sizeof(text))
+			err(1, "send");
+	nanosleep(&t, NULL);
+	/* who only looks takes nothing, and half of a segment is not all of it */
+	if (recv(to, text, sizeof(text), MSG_PEEK) != sizeof(text))
+		err(1, "recv");
+	for (i = 0; i < 2 * k; i++)
+		if (recv(to, text, sizeof(text) / 2, 0) != sizeof(text) / 2)
+			err(1, "recv");
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc == 4 ? argv[1] : "";
@@ -107,8 +142,10 @@ int main(int argc, char **argv)
 		disk(argv[2], k);
 	} else if (!strcmp(what, "socket")) {
 		packets(atoi(argv[2]), atoi(argv[3]));
+	} else if (!strcmp(what, "stream")) {
+		segments(atoi(argv[2]), atoi(argv[3]));
 	} else {
-		errx(1, "usage: queue disk FILE K | queue socket K MS");
+		errx(1, "usage: queue disk FILE K | queue socket|stream K MS");
 	}
 	return 0;
 }

@@ -1,19 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A disk, /dev/slow0, that serves one request at a time, each in no less than
- * the module's parameter ms: what a request waits is known then.  It keeps no
- * data.
+ * the module's parameter ms: what a request waits is known then.  It is a
+ * megabyte, which keeps its data as long as the module is there, and takes discards.
  */
 #include <linux/blk-mq.h>
 #include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/vmalloc.h>
+
+#define DISK_SECTORS 2048
 
 static unsigned int ms = 20;
 module_param(ms, uint, 0444);
 
 static DEFINE_MUTEX(disk_lock);
 static struct gendisk *disk;
+static char *disk_data;
+
+static void disk_copy(struct request *rq)
+{
+	char *at = disk_data + (blk_rq_pos(rq) << SECTOR_SHIFT);
+	struct req_iterator i;
+	struct bio_vec part;
+
+	if (req_op(rq) != REQ_OP_READ && req_op(rq) != REQ_OP_WRITE)
+		return;
+	rq_for_each_segment(part, rq, i) {
+		if (req_op(rq) == REQ_OP_WRITE)
+			memcpy_from_bvec(at, &part);
+		else
+			memcpy_to_bvec(&part, at);
+		at += part.bv_len;
+	}
+}
 
 /* By the one or the other call, as the scheduler lets it. */
 static void disk_end(struct request *rq)
@@ -32,6 +53,7 @@ disk_serve(struct blk_mq_hw_ctx *hctx, const struct blk_mq_queue_data *bd)
 	mutex_lock(&disk_lock);
 	blk_mq_start_request(bd->rq);
 	msleep(ms);
+	disk_copy(bd->rq);
 	disk_end(bd->rq);
 	mutex_unlock(&disk_lock);
 	return BLK_STS_OK;
@@ -51,11 +73,19 @@ static struct blk_mq_tag_set disk_tags = {
 
 static int __init disk_init(void)
 {
-	int rc = blk_mq_alloc_tag_set(&disk_tags);
+	struct queue_limits limits = {
+		.max_hw_discard_sectors = DISK_SECTORS,
+		.discard_granularity = SECTOR_SIZE,
+	};
+	int rc;
 
+	disk_data = vzalloc(DISK_SECTORS << SECTOR_SHIFT);
+	if (!disk_data)
+		return -ENOMEM;
+	rc = blk_mq_alloc_tag_set(&disk_tags);
 	if (rc)
-		return rc;
-	disk = blk_mq_alloc_disk(&disk_tags, NULL, NULL);
+		goto no_tags;
+	disk = blk_mq_alloc_disk(&disk_tags, &limits, NULL);
 	if (IS_ERR(disk)) {
 		rc = PTR_ERR(disk);
 		goto no_disk;
@@ -64,13 +94,15 @@ static int __init disk_init(void)
 	/* what it does not hold it need not be asked for */
 	disk->flags |= GENHD_FL_NO_PART;
 	strscpy(disk->disk_name, "slow0", sizeof(disk->disk_name));
-	set_capacity(disk, 2048);
+	set_capacity(disk, DISK_SECTORS);
 	rc = add_disk(disk);
 	if (!rc)
 		return 0;
 	put_disk(disk);
 no_disk:
 	blk_mq_free_tag_set(&disk_tags);
+no_tags:
+	vfree(disk_data);
 	return rc;
 }
 
@@ -79,6 +111,7 @@ static void __exit disk_exit(void)
 	del_gendisk(disk);
 	put_disk(disk);
 	blk_mq_free_tag_set(&disk_tags);
+	vfree(disk_data);
 }
 
 module_init(disk_init);
