@@ -22,6 +22,8 @@
 
 #define SW_SPAN_BUCKET_BITS 12
 #define SW_SPANS_IN_BUCKET 8
+/* The key of a place that is being written, and is nobody else's meanwhile. */
+#define SW_SPAN_BUSY 1
 
 struct sw_span_bucket {
 	u64 key[SW_SPANS_IN_BUCKET];	/* 0: free */
@@ -42,7 +44,7 @@ static __always_inline u64 sw_span_key(u64 a, u64 b)
 	const u64 odd = 0x9e3779b97f4a7c15ULL;
 	u64 key = (a * odd ^ b ^ a >> 32) * odd;
 
-	return key ? key : 1;
+	return key > SW_SPAN_BUSY ? key : SW_SPAN_BUSY + 1;
 }
 
 static __always_inline struct sw_span_bucket *
@@ -57,15 +59,15 @@ static __always_inline int sw_span_find(const struct sw_span_bucket *b, u64 key)
 	int i;
 
 	for (i = 0; i < SW_SPANS_IN_BUCKET; i++)
-		if (READ_ONCE(b->key[i]) == key)
+		/* with smp_store_release() in sw_span_begin() */
+		if (smp_load_acquire(&b->key[i]) == key)
 			return i;
 	return -1;
 }
 
 /* A full bucket: take the place of the span that began first.  Return: -1: somebody else
  * was faster. */
-static inline int
-sw_span_displace(struct sw_spans *t, struct sw_span_bucket *b, u64 key)
+static inline int sw_span_displace(struct sw_spans *t, struct sw_span_bucket *b)
 {
 	u64 was, begun, least = ~0ULL;
 	int i, first = 0;
@@ -79,7 +81,8 @@ sw_span_displace(struct sw_spans *t, struct sw_span_bucket *b, u64 key)
 	}
 	was = READ_ONCE(b->key[first]);
 	atomic64_add_return(1, &t->lost);
-	return cmpxchg(&b->key[first], was, key) == was ? first : -1;
+	return was != SW_SPAN_BUSY &&
+	       cmpxchg(&b->key[first], was, SW_SPAN_BUSY) == was ? first : -1;
 }
 
 /**
@@ -94,15 +97,20 @@ sw_span_begin(struct sw_spans *t, u64 key, u64 now, u64 value)
 	struct sw_span_bucket *b = sw_span_bucket(t, key);
 	int i, at = sw_span_find(b, key);
 
+	if (at >= 0 && cmpxchg(&b->key[at], key, SW_SPAN_BUSY) != key)
+		at = -1;
 	for (i = 0; at < 0 && i < SW_SPANS_IN_BUCKET; i++)
-		if (!READ_ONCE(b->key[i]) && !cmpxchg(&b->key[i], 0, key))
+		if (!READ_ONCE(b->key[i]) &&
+		    !cmpxchg(&b->key[i], 0, SW_SPAN_BUSY))
 			at = i;
 	if (at < 0)
-		at = sw_span_displace(t, b, key);
+		at = sw_span_displace(t, b);
 	if (at < 0)
 		return;
 	WRITE_ONCE(b->begun[at], now);
 	WRITE_ONCE(b->value[at], value);
+	/* with sw_span_find() */
+	smp_store_release(&b->key[at], key);
 }
 
 /**
