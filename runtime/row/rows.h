@@ -226,7 +226,7 @@ static __always_inline bool sw_row_use(struct sw_rows *t, struct sw_row *r)
 
 /* Return: a row's number; 0: it is not in the index. */
 static __always_inline u32
-sw_row_find(struct sw_rows *t, const struct sw_row_key *key)
+sw_row_find(const struct sw_rows *t, const struct sw_row_key *key)
 {
 	/* with sw_rows_clear() */
 	u32 *index = t->index[smp_load_acquire(&t->which)];
@@ -238,7 +238,7 @@ sw_row_find(struct sw_rows *t, const struct sw_row_key *key)
 		if (!at)
 			return 0;
 		if (sw_row_is(&t->row[at - 1], key))
-			return sw_row_use(t, &t->row[at - 1]) ? at : 0;
+			return at;
 	}
 	return 0;
 }
@@ -309,13 +309,17 @@ static inline u32 sw_row_get(struct sw_rows *t, const struct sw_row_key *key)
 {
 	u32 at = sw_row_find(t, key);
 
-	if (likely(at))
+	if (likely(at && sw_row_use(t, &t->row[at - 1])))
 		return at;
 	if (atomic_read(&t->in_use) < t->max && sw_rows_lock(t)) {
 		at = sw_row_find(t, key);
 		if (!at)
 			at = sw_row_add(t, key);
+		else if (!sw_row_use(t, &t->row[at - 1]))
+			at = 0;
 		sw_rows_unlock(t);
+	} else {
+		at = 0;
 	}
 	if (!at && !READ_ONCE(t->refused))
 		WRITE_ONCE(t->refused, 1);
