@@ -10,6 +10,12 @@
  *	load threads N		N threads call getppid() and sleep; then, with
  *				all of them there, getuid()
  *	load faults		instructions per page fault of a page touched anew
+ *	load read FILE		instructions per read() of a byte
+ *	load direct FILE	the same of a page, past the cache
+ *	load pipe		instructions per write() and read() of a byte
+ *	load wait		instructions per wait of a thread for another one
+ *	load nap		sleeps 200 times, for a millisecond each
+ *	load exec		instructions per program that is executed, itself
  *	load profile		the instructions of a second's work, half of it
  *				in the kernel, 20 calls deep
  *	load run PROGRAM ARG...	instructions until the program has ended, on a guest
@@ -30,12 +36,14 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
 #define ROUNDS 40
 #define LOOPS 500
 
+static int loops = LOOPS;
 static int watched;
 static volatile int done;
 static sem_t called;
@@ -47,13 +55,13 @@ static unsigned long long best(void (*once)(void))
 
 	for (round = 0; round < ROUNDS; round++) {
 		start = __rdtsc();
-		for (i = 0; i < LOOPS; i++)
+		for (i = 0; i < loops; i++)
 			once();
 		took = __rdtsc() - start;
 		if (took < least)
 			least = took;
 	}
-	return least / LOOPS;
+	return least / loops;
 }
 
 static void call(void)
@@ -92,6 +100,85 @@ static unsigned long long switches(void)
 	done = 1;
 	pthread_join(thread, NULL);
 	return both / 2;
+}
+
+/* ---- files and pipes */
+
+static int file, to[2], back[2];
+static char page[4096] __attribute__((aligned(4096)));
+
+static void must(int ok, const char *what)
+{
+	if (!ok)
+		err(1, "%s", what);
+}
+
+static void read_byte(void)
+{
+	must(pread(file, page, 1, 0) == 1, "pread");
+}
+
+static void read_page(void)
+{
+	must(pread(file, page, sizeof(page), 0) == sizeof(page), "pread");
+}
+
+static void through(const int from[2], const int by[2])
+{
+	must(write(by[1], page, 1) == 1 && read(from[0], page, 1) == 1, "pipe");
+}
+
+static void through_pipe(void)
+{
+	through(to, to);
+}
+
+static void there_and_back(void)
+{
+	through(back, to);
+}
+
+static void *echo(void *unused)
+{
+	while (read(to[0], page, 1) == 1)
+		must(write(back[1], page, 1) == 1, "pipe");
+	return NULL;
+}
+
+/* Each waits for the other one, whose turn it is. */
+static unsigned long long waits(void)
+{
+	unsigned long long both;
+	pthread_t thread;
+
+	must(!pipe(to) && !pipe(back), "pipe");
+	must(!pthread_create(&thread, NULL, echo, NULL), "pthread_create");
+	both = best(there_and_back);
+	close(to[1]);
+	pthread_join(thread, NULL);
+	return both / 2;
+}
+
+static void nap(void)
+{
+	const struct timespec ms = { .tv_nsec = 1000000 };
+	int i;
+
+	for (i = 0; i < 200; i++)
+		nanosleep(&ms, NULL);
+}
+
+static void execute(void)
+{
+	static char *const tsc[] = { "load", "nothing", NULL };
+	pid_t pid = vfork();
+	int status;
+
+	if (!pid) {
+		execv("/proc/self/exe", tsc);
+		_exit(1);
+	}
+	must(pid > 0 && waitpid(pid, &status, 0) == pid && !status, "exec");
 }
 
 static void *sleeper(void *unused)
@@ -211,12 +298,31 @@ int main(int argc, char **argv)
 		printf("%llu\n", best(touch));
 	} else if (!strcmp(what, "threads") && argc > 2) {
 		threads(atoi(argv[2]));
+	} else if (!strcmp(what, "read") && argc > 2) {
+		file = open(argv[2], O_RDONLY);
+		printf("%llu\n", best(read_byte));
+	} else if (!strcmp(what, "direct") && argc > 2) {
+		file = open(argv[2], O_RDONLY | O_DIRECT);
+		loops = LOOPS / 10;
+		printf("%llu\n", best(read_page));
+	} else if (!strcmp(what, "pipe")) {
+		must(!pipe(to), "pipe");
+		printf("%llu\n", best(through_pipe));
+	} else if (!strcmp(what, "wait")) {
+		printf("%llu\n", waits());
+	} else if (!strcmp(what, "nap")) {
+		nap();
+	} else if (!strcmp(what, "exec")) {
+		loops = LOOPS / 100;
+		printf("%llu\n", best(execute));
+	} else if (!strcmp(what, "nothing")) {
+		return 0;
 	} else if (!strcmp(what, "profile")) {
 		printf("%llu\n", profiled());
 	} else if (!strcmp(what, "run") && argc > 2) {
 		printf("%llu\n", run(argv + 2));
 	} else {
-		errx(2, "tsc, calls, switch [watched], faults, threads N, profile or run PROGRAM");
+		errx(2, "tsc, calls, switch [watched], faults, threads N, read FILE, direct FILE, pipe, wait, nap, exec, profile or run PROGRAM");
 	}
 	return 0;
 }
