@@ -57,10 +57,15 @@ bool build_id_of_notes(const char *path, uint8_t id[SW_TRACE_BUILD_ID])
 
 size_t build_id_length(const uint8_t id[SW_TRACE_BUILD_ID])
 {
-	size_t len = SW_TRACE_BUILD_ID;
+	/* what linkers make; the last bytes of one can be zeros, too */
+	static const size_t lengths[] = { 8, 16, SW_TRACE_BUILD_ID };
+	size_t len = SW_TRACE_BUILD_ID, i;
 
 	while (len && !id[len - 1])
 		len--;
+	for (i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
+		if (len < lengths[i] && len + 2 >= lengths[i])
+			return lengths[i];
 	return len;
 }
 

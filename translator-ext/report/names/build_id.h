@@ -21,7 +21,7 @@ bool build_id_of_notes(const char *path, uint8_t id[SW_TRACE_BUILD_ID]);
 /**
  * build_id_length - how long it is, without the zeros that fill it up
  *
- * An id that itself ends in zeros is taken for a shorter one.
+ * Linkers make ids of 8, 16 and 20 bytes: of these the last two bytes can be zeros.
  */
 size_t build_id_length(const uint8_t id[SW_TRACE_BUILD_ID]);
 
