@@ -121,7 +121,7 @@ _stapwatch_report()
 		--cpu --csv --diff --event --flamegraph --folded --idle --image --inclusive --inline
 		--json --kallsyms --limit --no-demangle --perfetto --pid --pprof --root
 		--samples --sort --symbol --tid --time --timeline --wall'
-	local names='comm pid tid cpu image symbol line block address stack
+	local names='comm pid tid cpu wait image symbol line block address stack
 		data source'
 	local head=
 	case $prev in

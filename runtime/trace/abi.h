@@ -102,6 +102,10 @@ struct sw_trace_count {
 #define SW_TRACE_NMI 4
 #define SW_TRACE_NO_KSTACK 8		/* asked for, but the table was full */
 #define SW_TRACE_NO_USTACK 16
+/* Of a wait: it had not ended when the session did, which r.time is; */
+#define SW_TRACE_OPEN 32
+/* nor did it begin within it: what was before is not in its period. */
+#define SW_TRACE_THROUGHOUT 64
 
 /*
  * What follows a sample, each 8 bytes, in this order; then its counts: what

@@ -175,6 +175,20 @@ static void check_wall(const char *path, uint64_t samples)
 	profile_free(p);
 }
 
+/* What had not ended is a part of an event's waits, and no other event's. */
+static void check_open(const struct view *v)
+{
+	const struct profile *p = v->profile;
+	uint32_t i;
+
+	for (i = 0; i < v->nr_totals; i++) {
+		ensure(v->totals[i].open_samples <= v->totals[i].samples);
+		ensure(v->totals[i].open_events <= v->totals[i].events);
+		ensure(!v->totals[i].open_samples ||
+		       p->events[i].flags & SW_TRACE_EVENT_WAIT);
+	}
+}
+
 static void check_view(struct profile *p)
 {
 	const struct view_filter all = { 0 };
@@ -189,13 +203,14 @@ static void check_view(struct profile *p)
 	for (i = 0; i < v->nr_totals; i++)
 		samples += v->totals[i].samples;
 	ensure(samples == loss_sum(&p->loss).read);
-	ensure(!columns_parse("comm,pid,tid,cpu,image,symbol,line,address,stack,data,source",
+	check_open(v);
+	ensure(!columns_parse("comm,pid,tid,cpu,wait,image,symbol,line,address,stack,data,source",
 			      &columns, &out));
 	table_print(v, &columns, SORT_NAME, false, 0, &out);
 	samples_print(v, &columns, &out, null);
 	samples_json(v, &columns, &out, null);
 	rows_json(v, &columns, SORT_NAME, false, 0, &out, null);
-	ensure(!columns_parse("comm,image,line", &columns, &out));
+	ensure(!columns_parse("comm,image,line,wait", &columns, &out));
 	table_print(v, &columns, SORT_EVENTS, true, 0, &out);
 	check_totals(v, &columns);
 	ensure(!columns_parse("comm", &columns, &out));

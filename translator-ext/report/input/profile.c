@@ -154,6 +154,17 @@ static bool is_off_cpu(const struct profile *p, uint32_t event)
 	       p->events[event].flags & SW_TRACE_EVENT_WAIT;
 }
 
+static enum profile_wait wait_of(const struct profile *p,
+				 const struct sw_trace_sample *s)
+{
+	if (!is_off_cpu(p, s->event))
+		return PROFILE_NO_WAIT;
+	if (!(s->flags & SW_TRACE_OPEN))
+		return PROFILE_WAIT_ENDED;
+	return s->flags & SW_TRACE_THROUGHOUT ? PROFILE_WAIT_THROUGHOUT :
+						PROFILE_WAIT_OPEN;
+}
+
 /* A wait that a range of time may cut: --wall tells how long all was within it. */
 static bool is_cut(const struct reading *rd, const struct sw_trace_sample *s)
 {
@@ -272,15 +283,32 @@ static void name_wall(struct reading *rd)
 		};
 }
 
+/* Where stacks are shown it is called by what waits; one that ended, of time alone. */
+static const char *wait_mark(unsigned int fields, enum profile_wait wait)
+{
+	static const char *const marks[] = {
+		[PROFILE_WAIT_OPEN] = "[off CPU, open]",
+		[PROFILE_WAIT_THROUGHOUT] = "[off CPU, throughout]",
+	};
+
+	if (!(fields & PROFILE_STACK))
+		return NULL;
+	if (wait == PROFILE_WAIT_ENDED)
+		return fields & PROFILE_WALL ? "[off CPU]" : NULL;
+	return marks[wait];
+}
+
 static void fill_key(const struct reading *rd, const struct sw_trace_sample *s,
 		     uint32_t comm, struct cell_key *key)
 {
 	const bool user = s->flags & SW_TRACE_USER;
 	struct procs *procs = rd->p->procs;
 	const unsigned int f = rd->fields;
+	const enum profile_wait wait = wait_of(rd->p, s);
+	const char *mark = wait_mark(f, wait);
 	uint32_t space;
 
-	*key = (struct cell_key) { 0 };
+	*key = (struct cell_key) { .wait = wait };
 	if (f & PROFILE_COMM)
 		key->comm = comm;
 	if (f & PROFILE_PID)
@@ -289,9 +317,8 @@ static void fill_key(const struct reading *rd, const struct sw_trace_sample *s,
 		key->tid = s->tid;
 	if (f & PROFILE_CPU)
 		key->cpu = s->r.cpu;
-	if (f & PROFILE_WALL && f & PROFILE_STACK &&
-	    is_off_cpu(rd->p, s->event)) {
-		key->image = image_of_mark(&rd->p->images, "[off CPU]");
+	if (mark) {
+		key->image = image_of_mark(&rd->p->images, mark);
 		key->off = true;
 	} else if (f & PROFILE_IP) {
 		space = user ? procs_space(procs, s->pid, s->r.time) :

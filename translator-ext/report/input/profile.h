@@ -33,6 +33,15 @@
 #define PROFILE_EACH 512	/* so is each sample, and each mark */
 #define PROFILE_WALL 1024	/* of threads' time on CPUs and off them alone, which is
 				 * one event then */
+#define PROFILE_WAIT 2048	/* enum profile_wait, which cells differ in anyway */
+
+/* Whether a sample is of a wait, and how that stood when the session ended. */
+enum profile_wait {
+	PROFILE_NO_WAIT,
+	PROFILE_WAIT_ENDED,
+	PROFILE_WAIT_OPEN,
+	PROFILE_WAIT_THROUGHOUT,	/* nor had it begun in the session */
+};
 
 /* Which samples are wanted; NULL or -1: all. */
 struct profile_filter {
@@ -62,7 +71,8 @@ struct cell_key {
 	uint32_t has;		/* which of these two: SW_TRACE_HAS_... */
 	uint32_t modules;	/* what kstack's addresses mean */
 	uint16_t idle;		/* the thread that a CPU has when it has none */
-	uint16_t off;		/* the place is no place but a mark: it was on no CPU */
+	uint8_t off;		/* the place is no place but a mark: it was on no CPU */
+	uint8_t wait;		/* enum profile_wait */
 	uint32_t frame;		/* of what is inlined there; in all cells 0, the innermost */
 	uint64_t addr;
 	uint64_t data_src;

@@ -30,7 +30,7 @@ struct branch_rows {
 bool branch_table_takes(const struct column *column)
 {
 	return !(column->fields & (PROFILE_STACK | PROFILE_ADDR |
-				   PROFILE_DATA_SRC));
+				   PROFILE_DATA_SRC | PROFILE_WAIT));
 }
 
 static bool has_ends(const struct column *column)

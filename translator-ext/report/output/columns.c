@@ -45,6 +45,18 @@ static uint32_t cpu(struct view *v, const struct cell_key *key)
 	return number(v, key->cpu);
 }
 
+static uint32_t wait(struct view *v, const struct cell_key *key)
+{
+	static const char *const names[] = {
+		[PROFILE_NO_WAIT] = "-",
+		[PROFILE_WAIT_ENDED] = "ended",
+		[PROFILE_WAIT_OPEN] = "open",
+		[PROFILE_WAIT_THROUGHOUT] = "throughout",
+	};
+
+	return intern_string(&v->profile->texts, names[key->wait]);
+}
+
 static uint32_t image(struct view *v, const struct cell_key *key)
 {
 	struct profile *p = v->profile;
@@ -148,6 +160,7 @@ static const struct column all[] = {
 	{ "pid", "PID", PROFILE_PID, pid, true },
 	{ "tid", "TID", PROFILE_TID, tid, true },
 	{ "cpu", "CPU", PROFILE_CPU, cpu, true },
+	{ "wait", "WAIT", PROFILE_WAIT, wait, false },
 	{ "image", "IMAGE", PROFILE_IP, image, false },
 	{ "symbol", "SYMBOL", PROFILE_IP, symbol, false },
 	{ "line", "LINE", PROFILE_IP, line, false },

@@ -37,6 +37,9 @@ void table_title(struct view *v, uint32_t event, struct buf *out)
 	table_event(v, event, out);
 	buf_printf(out, ": %" PRIu64 " samples, %" PRIu64 " events\n",
 		   t->samples, t->events);
+	if (t->open_samples)
+		buf_printf(out, "# %" PRIu64 " waits had not ended, %" PRIu64 " events: --by wait has them apart\n",
+			   t->open_samples, t->open_events);
 }
 
 static void put_value_titles(struct grid *g, struct profile *p,

@@ -26,7 +26,7 @@ void table_event(struct view *v, uint32_t event, struct buf *out);
 /** table_small - how many rows were left out because they are below LIMIT */
 void table_small(size_t nr, double limit, struct buf *out);
 
-/** table_title - the line above what is told of an event */
+/** table_title - the lines above what is told of an event */
 void table_title(struct view *v, uint32_t event, struct buf *out);
 
 #endif

@@ -86,6 +86,10 @@ static void add_cell(struct view *v, uint32_t cell)
 	v->cells[v->nr++] = cell;
 	t->samples += c->samples;
 	t->events += c->events;
+	if (key->wait < PROFILE_WAIT_OPEN)
+		return;
+	t->open_samples += c->samples;
+	t->open_events += c->events;
 }
 
 struct view *view_new(struct profile *profile,

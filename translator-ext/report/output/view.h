@@ -45,6 +45,8 @@ struct view_total {
 	uint64_t events;
 	uint64_t idle_samples;	/* besides, which are left out */
 	uint64_t idle_events;
+	uint64_t open_samples;	/* of waits that had not ended */
+	uint64_t open_events;
 };
 
 struct view {
