@@ -6,7 +6,7 @@
  * SystemTap's own test of it (STAPCONF_...), or a macro that came with it; a
  * number of a version only where none of these can.  Each says since when.
  *
- *   sw_task_state(), sw_data_flags(), sw_data_weight(), sw_attr_more()	any context
+ *   sw_task_state(), sw_task_is_on_cpu(), sw_data_flags(), sw_data_weight(), sw_attr_more()	any context
  *   sw_page_cache_copy()	any but NMI
  *   sw_robust_list()	any, of current
  *   sw_pde_data(), sw_vm_flags_mod()	processes, within a file's functions
@@ -73,6 +73,17 @@ static __always_inline unsigned int sw_task_state(const struct task_struct *t)
 	return READ_ONCE(t->state);
 #else
 	return READ_ONCE(t->__state);
+#endif
+}
+
+/* Does it run, or is it about to leave?  What it wrote before it left is there then. */
+static __always_inline bool sw_task_is_on_cpu(const struct task_struct *t)
+{
+#ifdef CONFIG_SMP
+	/* with the kernel's smp_store_release() when the thread has left */
+	return smp_load_acquire(&t->on_cpu);
+#else
+	return t == current;
 #endif
 }
 

@@ -353,6 +353,7 @@ static const struct sw_trace_source ppa_timeline_source = {
 	.after = ppa_timeline_after,
 	.finish = ppa_timeline_no_record,
 	.took = ppa_timeline_took,
+	.gave_up = ppa_timeline_nothing,
 };
 
 /* ---- beginning and end */

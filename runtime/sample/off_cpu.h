@@ -8,6 +8,9 @@
  * looked at where the switch ends, for there it runs, and its memory is there: so a
  * wait that is too short to be sampled costs no stack.
  *
+ * A wait that has not ended when the session does is nobody's to bring.  Where the script
+ * asks for those, all threads are looked at then (last_look.h).
+ *
  * There is one dummy event of perf's for each such probe, for all CPUs: perf follows
  * stacks for the sake of an event, and SystemTap's handler is called as though it had
  * overflowed.
@@ -19,7 +22,8 @@
  *				pi_lock is held
  *   sw_off_cpu_on_exit(), _at_switched()	at a switch's end, preemption off; in
  *				the latter the run queue is still locked
- *   sw_off_cpu_create(), _release(), _end()	sleepable, under sw_profile.lock
+ *   sw_off_cpu_create(), _last(), _release(), _end()	sleepable, under
+ *				sw_profile.lock
  */
 #ifndef STAPWATCH_SAMPLE_OFF_CPU_H
 #define STAPWATCH_SAMPLE_OFF_CPU_H
@@ -33,36 +37,14 @@
 #include "base/switched.h"
 #include "count/pmu.h"
 #include "count/table.h"
+#include "sample/last_look.h"
+#include "sample/open_wait.h"
 #include "sample/overflow.h"
 #include "sample/sampler.h"
+#include "sample/wait_state.h"
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
-
-/* What the table has of a thread. */
-enum {
-	SW_WAIT_LEFT,		/* when it left its CPU; 0: it has come back */
-	SW_WAIT_READY,		/* since when it is ready; 0: that is not known */
-	SW_WAIT_WAKER,		/* who made it so */
-	SW_NR_WAIT_SUMS
-};
-
-static struct {
-	struct sw_table table;
-	u64 hz;			/* of what time is told by: the processor's counter,
-				 * where that is the same for all CPUs, costs less
-				 * than the clock */
-	bool by_clock;
-	u64 begun;		/* from here on switches are seen */
-	u64 begun_ns;		/* the same, as threads' start_time has it */
-	u64 least;		/* the shortest wait that any probe samples */
-	unsigned int nr;
-	struct {
-		struct perf_event *event;
-		u64 least;	/* that this one does, ns */
-	} probes[SW_MAX_SAMPLERS];
-	struct kprobe kprobe;
-	bool wakers;		/* are looked at */
-} sw_off_cpu;
 
 /* Of the wait whose sample is taken. */
 static DEFINE_PER_CPU(s64, sw_wait_waker);
@@ -71,11 +53,6 @@ static DEFINE_PER_CPU(s64, sw_wait_waker);
 #define SW_WAKER_IRQ (-1)
 #define SW_WAKER_SOFTIRQ (-2)
 #define SW_WAKER_NONE (-3)
-
-static __always_inline u64 sw_off_cpu_now(void)
-{
-	return unlikely(sw_off_cpu.by_clock) ? sw_clock_ns() : sw_tsc();
-}
 
 /* ---- a wait begins */
 
@@ -146,11 +123,6 @@ static __always_inline u64 sw_off_cpu_left(void)
 	return READ_ONCE(sw_off_cpu.begun);
 }
 
-static u64 sw_off_cpu_ns(u64 ticks)
-{
-	return mul_u64_u64_div_u64(ticks, NSEC_PER_SEC, sw_off_cpu.hz);
-}
-
 /* For how many nanoseconds current was ready; 0: that is not known.  Its waker is the
  * sample's. */
 static u64 sw_off_cpu_ready(void)
@@ -172,11 +144,16 @@ static u64 sw_off_cpu_ready(void)
 
 static noinline void sw_off_cpu_sample(u64 ticks, struct pt_regs *regs)
 {
-	const u64 ns = sw_off_cpu_ns(ticks);
+	u64 ns = sw_off_cpu_ns(ticks), ready = sw_off_cpu_ready();
 	struct perf_sample_data data;
-	u64 ready = sw_off_cpu_ready();
 	unsigned int i;
 
+	if (unlikely(sw_wait_is_over())) {
+		sw_wait_late(ticks, regs);
+		return;
+	}
+	if (unlikely(READ_ONCE(sw_samples_since)))
+		ns = sw_off_cpu_counted(ns, sw_clock_ns());
 	/* with smp_store_release() in sw_off_cpu_create() */
 	for (i = 0; i < smp_load_acquire(&sw_off_cpu.nr); i++) {
 		if (ns < sw_off_cpu.probes[i].least)
@@ -316,6 +293,13 @@ static int sw_off_cpu_alloc(void)
 	sw_off_cpu.by_clock = !sw_off_cpu.hz || !sw_tsc_is_global();
 	if (sw_off_cpu.by_clock)
 		sw_off_cpu.hz = NSEC_PER_SEC;
+	if ((sw_profile.uses & SW_OPEN_WAITS) && sw_open_start(max)) {
+		_stp_error("stapwatch: no memory for the waits of %d threads; try a smaller -G stapwatch_threads=N\n",
+			   max);
+		sw_open_stop();
+		vfree(slots);
+		return -ENOMEM;
+	}
 	sw_off_cpu.least = U64_MAX;
 	/* what tells of them costs at each wake-up */
 	sw_off_cpu.wakers = sw_profile.uses & (SW_TRACES | SW_LATENCIES |
@@ -323,6 +307,32 @@ static int sw_off_cpu_alloc(void)
 	sw_suspend_follow(SW_SUSPEND_WAITS);
 	sw_sched_texts();
 	return 0;
+}
+
+/* Handlers run from now on: what is away has been so since now at least. */
+static void sw_off_cpu_run(void)
+{
+	WRITE_ONCE(sw_off_cpu.begun_ns, sw_clock_ns());
+	WRITE_ONCE(sw_off_cpu.begun, sw_off_cpu_now());
+	WRITE_ONCE(sw_off_cpu.ran, true);
+}
+
+/**
+ * sw_off_cpu_last - before anything goes: what of waits had not ended when the session did
+ *
+ * Context: sleepable, under sw_profile.lock.
+ */
+static void sw_off_cpu_last(void)
+{
+	if (!sw_open.list || !sw_wait_is_over() || sw_off_cpu.looked)
+		return;
+	sw_wait_ends();
+	sw_wait_have_looked();
+	sw_off_cpu.looked = true;
+	/* who was found to be back already is in the list when this returns */
+	synchronize_rcu();
+	sw_off_cpu_unhook();
+	sw_open_done(sw_off_cpu.ended_ns);
 }
 
 /* Nothing of it is called any more when this returns. */

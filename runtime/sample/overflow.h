@@ -34,8 +34,7 @@
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
 
-/* Different perf probes in one script */
-#define SW_MAX_SAMPLERS 32
+#define SW_MAX_SAMPLERS 32	/* different perf probes in one script */
 
 /* What a script does with samples */
 #define SW_KSTACKS 1
@@ -46,6 +45,7 @@
 #define SW_IMAGES 32
 #define SW_UNWOUND 64
 #define SW_WAKERS 128
+#define SW_OPEN_WAITS 256
 
 /* One perf probe of the script's */
 struct sw_sampler {
@@ -111,9 +111,9 @@ static DEFINE_PER_CPU(u64, sw_random);
 /* what the counters stood at, by sampler and slot */
 static DEFINE_PER_CPU(u64 (*)[SW_MAX_SLOTS], sw_sample_last);
 
-/* Where only some threads are sampled: is this one of those that were interrupted?
- * Who knows them sets it, and counts the others. */
-static bool (*sw_sample_is_wanted)(void);
+/* Where only some threads are sampled: is this one of them?  Who knows them sets it,
+ * and counts the others. */
+static bool (*sw_sample_is_wanted)(const struct task_struct *task);
 
 /* ---- the period */
 
@@ -298,7 +298,7 @@ static void sw_overflow(struct perf_event *event, struct perf_sample_data *data,
 	}
 	if (unlikely(sampler->wants_nmi) && !in_nmi())
 		atomic_inc(&sampler->no_nmi);
-	if (unlikely(sw_sample_is_wanted) && !sw_sample_is_wanted()) {
+	if (unlikely(sw_sample_is_wanted) && !sw_sample_is_wanted(current)) {
 		sw_next_period(&s);
 		return;
 	}

@@ -18,6 +18,7 @@
 #include "count/event.h"
 #include "count/perf.h"
 #include "count/pmu.h"
+#include "sample/open_wait.h"
 #include "sample/overflow.h"
 #include "sample/stack.h"
 #include "trace/images.h"
@@ -114,12 +115,18 @@ static bool sw_put_stacks(void)
 	return true;
 }
 
+static bool sw_put_after(void)
+{
+	return sw_open_put() && sw_put_stacks();
+}
+
 static const struct sw_trace_source sw_profile_source = {
 	.begun = sw_maps_look,
 	.before = sw_put_before,
-	.after = sw_put_stacks,
+	.after = sw_put_after,
 	.finish = sw_image_finish,
 	.took = sw_image_took,
+	.gave_up = sw_open_give_up,
 };
 
 /* ---- beginning and end */
@@ -223,6 +230,7 @@ static void sw_profile_release(void)
 	sw_profile.counts = 0;
 	sw_profile_free_last();
 	sw_image_table_free();
+	sw_open_stop();
 	vfree(sw_profile.stacks_mem);
 	sw_profile.stacks_mem = NULL;
 	sw_profile.nr = 0;

@@ -192,6 +192,16 @@ sw_samples_create(const struct perf_event_attr *given, int cpu,
 	return e;
 }
 
+/* The session ends; or a script's own event goes, and it does not. */
+static void sw_samples_last(void)
+{
+	if (!sw_parts.waits)
+		return;
+	mutex_lock(&sw_profile.lock);
+	sw_parts.waits->last();
+	mutex_unlock(&sw_profile.lock);
+}
+
 static void sw_samples_release(struct perf_event *e)
 {
 	bool last;
@@ -210,12 +220,15 @@ static void sw_samples_release(struct perf_event *e)
 
 static const struct sw_samples_part sw_samples_part = {
 	.create = sw_samples_create,
+	.last = sw_samples_last,
 	.release = sw_samples_release,
 	.end = sw_profile_end,
 };
 
 static const struct sw_waits_part sw_waits_part = {
 	.create = sw_off_cpu_create,
+	.run = sw_off_cpu_run,
+	.last = sw_off_cpu_last,
 	.release = sw_off_cpu_release,
 };
 
@@ -271,6 +284,9 @@ sw_perf_create(struct perf_event_attr *attr, int cpu, struct task_struct *task,
  */
 static int sw_perf_release(struct perf_event *e)
 {
+	/* which threads are watched is known until then */
+	if (sw_parts.samples)
+		sw_parts.samples->last();
 	sw_anchor_close(e);
 	if (sw_parts.samples)
 		sw_parts.samples->release(e);
@@ -362,11 +378,13 @@ static unsigned int __maybe_unused sw_perf_probes(void)
 #define SW_HAS_IMAGES 0
 #define SW_HAS_UNWOUND 0
 #define SW_HAS_WAKERS 0
+#define SW_HAS_OPEN_WAITS 0
 #define SW_USES_OF_SAMPLES						\
 	(SW_HAS_KSTACKS * SW_KSTACKS | SW_HAS_USTACKS * SW_USTACKS |	\
 	 SW_HAS_TRACE * SW_TRACES | SW_HAS_BRANCHES * SW_BRANCHES |	\
 	 SW_HAS_LATENCY * SW_LATENCIES | SW_HAS_IMAGES * SW_IMAGES |	\
-	 SW_HAS_UNWOUND * SW_UNWOUND | SW_HAS_WAKERS * SW_WAKERS)
+	 SW_HAS_UNWOUND * SW_UNWOUND | SW_HAS_WAKERS * SW_WAKERS |	\
+	 SW_HAS_OPEN_WAITS * SW_OPEN_WAITS)
 
 #define SW_USES_OF_THREADS						\
 	(SW_HAS_THREADS * SW_READS_THREADS |				\
@@ -440,14 +458,18 @@ static inline int sw_atomic_cmpxchg(atomic_t *v, int old, int new)
 #undef atomic_cmpxchg
 #define atomic_cmpxchg(v, old, new) ({					\
 	atomic_t *v_ = (v);						\
-	int old_ = (old);						\
+	int old_ = (old), was_;						\
 									\
 	if (!__builtin_strcmp(#new, "STAP_SESSION_RUNNING")) {		\
 		SW_PROVE(atomic_cmpxchg);				\
 		if (sw_parts.sets && atomic_read(v_) == old_)		\
 			sw_parts.sets->run();				\
 	}								\
-	sw_atomic_cmpxchg(v_, old_, new); })
+	was_ = sw_atomic_cmpxchg(v_, old_, new);			\
+	if (!__builtin_strcmp(#new, "STAP_SESSION_RUNNING") &&		\
+	    sw_parts.waits && was_ == old_)				\
+		sw_parts.waits->run();					\
+	was_; })
 
 /* How each handler begins; __sw_configure() has SystemTap's call made by this. */
 #define SW_HIT(get_context) ({						\

@@ -44,6 +44,8 @@ struct sw_sampler;
 
 struct sw_waits_part {
 	struct perf_event *(*create)(struct sw_sampler *s, int cpu);
+	void (*run)(void);
+	void (*last)(void);
 	void (*release)(const struct perf_event *e);
 };
 
@@ -52,6 +54,7 @@ struct sw_samples_part {
 				     int cpu, struct task_struct *task,
 				     perf_overflow_handler_t handler,
 				     unsigned int uses);
+	void (*last)(void);
 	void (*release)(struct perf_event *e);
 	void (*end)(void);
 };

@@ -23,6 +23,8 @@ struct sw_trace_source {
 	void (*finish)(struct sw_trace_record *r);
 	/** took - it is out */
 	void (*took)(const struct sw_trace_record *r);
+	/** gave_up - no round follows: count what is not out */
+	void (*gave_up)(void);
 };
 
 #endif

@@ -69,6 +69,8 @@ static struct {
 	bool endless;			/* the output had no room for the end */
 	bool always;			/* it is put out also if nothing was sampled */
 	u64 held;			/* see sw_trace_hold() */
+	bool keeps_end;			/* records of when handlers cease to run come late */
+	u64 oldest;			/* what the last round said while handlers ran */
 	struct rchan **chan;
 	int *overwrite;
 	struct cpumask cpus;		/* that SystemTap can print on */
@@ -332,15 +334,16 @@ static bool sw_trace_round(void)
 	}
 	sw_trace.source->before();
 	/* with sw_ring_enter()'s xchg(): who is not seen writing now begins
-	 * after `oldest' */
+	 * after `oldest'; and who sees that handlers run no more, if they do here */
 	smp_mb();
+	if (!sw_trace.keeps_end || sw_is_running())
+		sw_trace.oldest = round.oldest;
 	for_each_possible_cpu(cpu)
 		all &= sw_trace_put_cpu(per_cpu_ptr(&sw_trace_cpus, cpu));
 	all &= sw_trace.source->after();
 	if (all && sw_trace.dirty) {
 		round.r = sw_trace_header(SW_TRACE_ROUND, sizeof(round));
-		if (sw_trace.held)
-			round.oldest = sw_trace.held;
+		round.oldest = min(sw_trace.oldest, sw_trace.held ?: U64_MAX);
 		if (sw_trace_put(&round.r))
 			sw_trace.dirty = false;
 	}
@@ -463,6 +466,7 @@ static void sw_trace_last_work(struct work_struct *work)
 	sw_trace_open();
 	while (!sw_trace_round() && sw_trace_wait(&waited))
 		;
+	sw_trace.source->gave_up();
 	for_each_possible_cpu(cpu) {
 		sw_trace_give_up(per_cpu_ptr(&sw_trace_cpus, cpu));
 		while (!(put = sw_trace_put_end(cpu)) && sw_trace_wait(&waited))

@@ -19,7 +19,7 @@
  *   sw_watch_on_new()	the parent, in fork()
  *   sw_watch_on_free()	softirqs, processes
  *   sw_watch_wants_current()	any context, NMI included
- *   sw_watch_wants_sample()	an overflow on its CPU, NMI included
+ *   sw_watch_wants_sample()	any context, NMI included, while its thread stays
  *   sw_entry_get()	in place of sw_table_insert() for current: any context, NMI
  *			included, c->busy held
  *   sw_target_open(), _close(), _get(), sw_watch_add()	the holder of sw_watch.lock
@@ -543,10 +543,11 @@ static void sw_watch_on_free(void *data, struct task_struct *task)
 /* ---- samples of them only */
 
 /*
- * Has somebody asked for the thread that runs?  In an NMI that comes in the middle of
- * a switch it is the one that `current' says, whose entry may be about to go.
+ * Has somebody asked for a thread?  In an NMI that comes in the middle of a switch
+ * `current' is who that says, whose entry may be about to go; and of a thread that does
+ * not run it may go, too.
  */
-static bool __maybe_unused sw_watch_wants_current(void)
+static bool __maybe_unused sw_watch_wants(const struct task_struct *task)
 {
 	const struct sw_thread *e;
 	const struct sw_watched *w;
@@ -554,18 +555,24 @@ static bool __maybe_unused sw_watch_wants_current(void)
 	/* before and after the session there is no table */
 	if (!READ_ONCE(sw_watch.on))
 		return false;
-	e = sw_table_find(&sw_threads, current);
+	e = sw_table_find(&sw_threads, task);
 	if (e) {
 		w = sw_watched_of(e);
-		if (w->kept || READ_ONCE(w->want) & READ_ONCE(sw_watch.active))
-			return true;
+		if (READ_ONCE(w->kept) ||
+		    READ_ONCE(w->want) & READ_ONCE(sw_watch.active))
+			return READ_ONCE(e->task) == task;
 	}
 	return false;
 }
 
-static bool __maybe_unused sw_watch_wants_sample(void)
+static bool __maybe_unused sw_watch_wants_current(void)
 {
-	if (sw_watch_wants_current())
+	return sw_watch_wants(current);
+}
+
+static bool __maybe_unused sw_watch_wants_sample(const struct task_struct *task)
+{
+	if (sw_watch_wants(task))
 		return true;
 	/* before and after the session there is nobody to leave out */
 	if (READ_ONCE(sw_watch.on))

@@ -6,14 +6,25 @@
  *				of a pipe that nobody writes to for 20 ms, and MS
  *				milliseconds on a CPU in spins()
  *
- * It says how long each took by its own clocks, which is more than the waits in it.
+ *	off_cpu hang FIFO	until it is killed: one thread computes, and others wait: for
+ *				good, in a futex and for a pipe; for good once FIFO has had
+ *				a byte; and until then, to end
+ *	off_cpu crowd N		the same: N threads wait for a pipe
+ *
+ * It says how long each of the first took by its own clocks, which is more than the waits
+ * in it, and that the others are waiting.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -111,10 +122,135 @@ static __attribute__((noinline)) void rounds(void)
 	spins();
 }
 
+/* ---- waits that do not end */
+
+static int never[2], turn[2];
+static uint32_t word;
+
+static __attribute__((noinline)) void futex_wait(void)
+{
+	syscall(SYS_futex, &word, FUTEX_WAIT, 0, NULL, NULL, 0);
+	__asm__ volatile("");
+}
+
+static __attribute__((noinline)) void byte_wait(int fd)
+{
+	char c;
+
+	syscall(SYS_read, fd, &c, 1);
+	__asm__ volatile("");
+}
+
+static __attribute__((noinline)) void hangs_in_futex(void)
+{
+	for (;;)
+		futex_wait();
+}
+
+static __attribute__((noinline)) void hangs_in_pipe(void)
+{
+	for (;;)
+		byte_wait(never[0]);
+}
+
+static void *in_futex(void *arg)
+{
+	(void)arg;
+	prctl(PR_SET_NAME, "w-futex");
+	hangs_in_futex();
+	return NULL;
+}
+
+static void *in_pipe(void *arg)
+{
+	(void)arg;
+	prctl(PR_SET_NAME, "w-pipe");
+	hangs_in_pipe();
+	return NULL;
+}
+
+static void *on_fifo(void *fd)
+{
+	prctl(PR_SET_NAME, "w-later");
+	byte_wait(*(int *)fd);
+	if (write(turn[1], "", 1) != 1)
+		exit(1);
+	hangs_in_futex();
+	return NULL;
+}
+
+static void *on_turn(void *arg)
+{
+	(void)arg;
+	prctl(PR_SET_NAME, "w-ends");
+	byte_wait(turn[0]);
+	return NULL;
+}
+
+static void *(*const hangs[])(void *) = { in_futex, in_pipe, on_fifo, on_turn };
+
+static void begin(void *(*what)(void *), void *arg)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 65536);
+	if (pthread_create(&thread, &attr, what, arg))
+		exit(1);
+	pthread_attr_destroy(&attr);
+}
+
+/* Until all but this thread do. */
+static void await_others(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *entry;
+	pid_t tid;
+
+	while (dir && (entry = readdir(dir))) {
+		tid = atoi(entry->d_name);
+		if (tid && tid != getpid())
+			await(tid, 'S');
+	}
+	closedir(dir);
+	printf("waiting\n");
+	fflush(stdout);
+}
+
+static int hang(const char *fifo)
+{
+	unsigned int i;
+	int fd = open(fifo, O_RDWR);
+
+	if (fd < 0 || pipe(never) || pipe(turn))
+		return 1;
+	for (i = 0; i < sizeof(hangs) / sizeof(*hangs); i++)
+		begin(hangs[i], &fd);
+	await_others();
+	for (;;)
+		__asm__ volatile("");
+}
+
+static int crowd(int nr)
+{
+	if (pipe(never))
+		return 1;
+	while (nr--)
+		begin(in_pipe, NULL);
+	await_others();
+	for (;;)
+		pause();
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 3)
 		return 1;
+	if (!strcmp(argv[1], "hang"))
+		return hang(argv[2]);
+	if (!strcmp(argv[1], "crowd"))
+		return crowd(atoi(argv[2]));
 	times = atoi(argv[1]);
 	ms = atoi(argv[2]);
 	rounds();

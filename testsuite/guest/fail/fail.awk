@@ -16,7 +16,7 @@ BEGIN {
 		  "cpuhp_setup_state_nocalls register_kprobe register_kretprobe " \
 		  "register_kretprobes " \
 		  "register_module_notifier tracepoint_probe_register seq_open " \
-		  "single_open single_open_size _stp_mkdir_proc_module", names, " ")
+		  "kthread_create single_open single_open_size _stp_mkdir_proc_module", names, " ")
 	for (i = 1; i <= n; i++)
 		can_fail[names[i]] = 1
 	while ((getline line < steps) > 0)

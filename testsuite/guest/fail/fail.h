@@ -77,6 +77,7 @@ static bool fail_now(int step)
 	FAIL_INT(n, register_module_notifier(__VA_ARGS__))
 #define fail_tracepoint_probe_register(n, ...)				\
 	FAIL_INT(n, tracepoint_probe_register(__VA_ARGS__))
+#define fail_kthread_create(n, ...) FAIL_EVENT(n, kthread_create(__VA_ARGS__))
 #define fail_seq_open(n, ...) FAIL_INT(n, seq_open(__VA_ARGS__))
 #define fail_single_open(n, ...) FAIL_INT(n, single_open(__VA_ARGS__))
 #define fail_single_open_size(n, ...) FAIL_INT(n, single_open_size(__VA_ARGS__))

@@ -24,6 +24,7 @@ struct context *_stp_runtime_get_context(void);
 unsigned long test_kallsyms_lookup_name(const char *name);
 #define kallsyms_lookup_name(name) test_kallsyms_lookup_name(name)
 #define ibt_wrapper(type, call) (call)
+#define void_ibt_wrapper(call) (call)
 
 #ifndef STAPCONF_GET_KRETPROBE
 #define get_kretprobe(instance) ((instance)->rp)
