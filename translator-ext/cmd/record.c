@@ -263,12 +263,16 @@ static int read_options(struct record *r, int argc, char **argv)
 	if (!r->nr_events && !r->timeline)
 		r->events[r->nr_events++].text = "cpu_clock:1000000";
 	if (r->wall)
-		r->events[r->nr_events++].text = "off_cpu:1";
+		r->events[r->nr_events++] = (struct sampled) {
+			.text = "off_cpu:1",
+			.is_wait = true,
+		};
 	return 0;
 }
 
 static void write_script(const struct record *r, struct buf *out)
 {
+	bool waits = false;
 	size_t i;
 
 	record_when_script(&r->when, out);
@@ -282,7 +286,7 @@ static void write_script(const struct record *r, struct buf *out)
 		buf_puts(out, "); profile_only_watched() }\n");
 	} else if (r->tid) {
 		buf_puts(out, "global record_tid = 0\n"
-			      "probe begin { if (!thread_watch(record_tid)) exit() }\n");
+			      "probe begin { profile_only_watched(); if (!thread_watch(record_tid)) exit() }\n");
 		/* or the command ends it */
 		if (!r->command)
 			buf_puts(out, "probe timer.ms(100) { if (!thread_is_watched(record_tid)) exit() }\n");
@@ -293,11 +297,13 @@ static void write_script(const struct record *r, struct buf *out)
 		buf_puts(out, "probe begin { profile_only(target()) }\n");
 	}
 	for (i = 0; i < r->nr_events; i++) {
+		waits |= r->events[i].is_wait;
 		buf_puts(out, "probe kernel.pmu_profile(");
 		buf_stap_string(out, r->events[i].text);
-		buf_printf(out, ") {%s profile_sample() }\n",
-			   r->tid ? " if (tid() != record_tid) next;" : "");
+		buf_puts(out, ") { profile_sample() }\n");
 	}
+	if (waits)
+		buf_puts(out, "probe begin { profile_open_waits() }\n");
 	for (i = 0; i < r->nr_marks; i++) {
 		buf_printf(out, "probe %s { stapwatch_mark(", r->marks[i].probe);
 		buf_stap_string(out, r->marks[i].name);
