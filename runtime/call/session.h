@@ -28,7 +28,7 @@
 #include "count/cpu.h"
 #include "count/pmu.h"
 #include "store/abi.h"
-#include "store/map.h"
+#include "store/reading.h"
 #include "store/session.h"
 #include <linux/kprobes.h>
 #include <linux/mm.h>

@@ -14,7 +14,7 @@
 #include "base/access.h"
 #include "base/contexts.h"
 #include "base/kernel.h"
-#include "store/map.h"
+#include "store/reading.h"
 #include <linux/mm.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
