@@ -77,6 +77,16 @@ struct sw_hist_sums {
 	u64 n[PERFMAP_HIST_BUCKETS];
 };
 
+/* What a histogram had when it was asked for an interval last, and what that has. */
+struct sw_hist_interval {
+	u32 asked;		/* nobody has: the histogram counts from its begin */
+	u32 busy;
+	u64 until_max, max;	/* 0: the interval's is not known */
+	u64 until_negative, negative;
+	u64 until[PERFMAP_HIST_BUCKETS];
+	u64 n[PERFMAP_HIST_BUCKETS];
+};
+
 static struct {
 	struct perfmap_header *header;	/* the map's first page */
 	struct page **pages;		/* the others, as they are in the map */
@@ -91,6 +101,7 @@ static struct {
 	struct sw_ctr **places;
 	unsigned int mask;
 	struct sw_hist_sums __percpu *sums;
+	struct sw_hist_interval *intervals;	/* by histogram; NULL: nobody asks */
 	atomic_t taken[2];		/* numbers, by kind */
 	atomic_long_t refused;		/* instances */
 	atomic_long_t lost;		/* updates of none */

@@ -6,8 +6,13 @@
  *
  *   sw_hist_gather()		any context; not in the middle of another on its CPU, which
  *				is told so, and until sw_hist_let_go() with preemption off
+ *   sw_hist_next()		any context; of two for one histogram the second is refused
  *   sw_hist_quantile()		any context
  *   sw_hist_print()		where a handler may print
+ *
+ * A script that prints a histogram every so often reads it some times for each print,
+ * and each value is to be in one of the intervals.  So what is read is what had been
+ * counted at one moment, less what had been at the one before.
  */
 #ifndef STAPWATCH_STORE_READING_H
 #define STAPWATCH_STORE_READING_H
@@ -92,10 +97,76 @@ static void sw_hist_let_go(struct sw_hist_sums *s)
 	preempt_enable_notrace();
 }
 
-static u64
-sw_hist_count(const struct sw_hist_sums *s, u32 number, unsigned int bucket)
+/* What is read of a histogram, bucket by bucket. */
+struct sw_hist_view {
+	u32 number;
+	u64 max;
+	const u64 *n;			/* NULL: each bucket is to be added up */
+	struct sw_hist_sums *sums;
+};
+
+static struct sw_hist_interval *sw_hist_interval_of(u32 number)
 {
-	return s ? s->n[bucket] : sw_ctr_read(number + bucket);
+	struct sw_hist_interval *of = sw_store.intervals;
+
+	return of ? of + sw_hist_nth(number) : NULL;
+}
+
+static struct sw_hist_view sw_hist_all(u32 number)
+{
+	struct sw_hist_view v = { number, 0, NULL, sw_hist_gather(number) };
+
+	v.max = v.sums ? v.sums->max : sw_hist_max(number);
+	v.n = v.sums ? v.sums->n : NULL;
+	return v;
+}
+
+static struct sw_hist_view sw_hist_view(u32 number)
+{
+	const struct sw_hist_interval *of = sw_hist_interval_of(number);
+
+	/* with smp_store_release() in sw_hist_next() */
+	if (of && smp_load_acquire(&of->asked))
+		return (struct sw_hist_view){ number, READ_ONCE(of->max), of->n, NULL };
+	return sw_hist_all(number);
+}
+
+static u64 sw_hist_count(const struct sw_hist_view *v, unsigned int bucket)
+{
+	return v->n ? READ_ONCE(v->n[bucket]) : sw_ctr_read(v->number + bucket);
+}
+
+/**
+ * sw_hist_next - from now on what is read is what came since the last call
+ * Context: any.
+ * Return: false for who comes while another does the same.
+ */
+static bool __maybe_unused sw_hist_next(u32 number)
+{
+	struct sw_hist_interval *of = sw_hist_interval_of(number);
+	struct sw_hist_view v;
+	unsigned int i;
+	u64 n;
+
+	if (!of || cmpxchg(&of->busy, 0, 1))
+		return false;
+	v = sw_hist_all(number);
+	WRITE_ONCE(of->max, v.max > of->until_max ? v.max : 0);
+	of->until_max = v.max;
+	for (i = 0; i < PERFMAP_HIST_BUCKETS; i++) {
+		n = sw_hist_count(&v, i);
+		WRITE_ONCE(of->n[i], n - of->until[i]);
+		of->until[i] = n;
+	}
+	sw_hist_let_go(v.sums);
+	n = sw_ctr_read(number + PERFMAP_HIST_NEGATIVE);
+	WRITE_ONCE(of->negative, n - of->until_negative);
+	of->until_negative = n;
+	/* with smp_load_acquire() in sw_hist_view() */
+	smp_store_release(&of->asked, 1);
+	/* with cmpxchg() of who comes next */
+	smp_store_release(&of->busy, 0);
+	return true;
 }
 
 /**
@@ -108,21 +179,20 @@ sw_hist_count(const struct sw_hist_sums *s, u32 number, unsigned int bucket)
  */
 static s64 sw_hist_quantile(u32 number, unsigned int permille)
 {
-	struct sw_hist_sums *s = sw_hist_gather(number);
-	u64 all = 0, below = 0, wanted, max;
+	const struct sw_hist_view v = sw_hist_view(number);
+	u64 all = 0, below = 0, wanted;
 	unsigned int i;
 
 	for (i = 0; i < PERFMAP_HIST_BUCKETS; i++)
-		all += sw_hist_count(s, number, i);
+		all += sw_hist_count(&v, i);
 	wanted = hist_rank(all, permille, 1000);
 	for (i = 0; i < PERFMAP_HIST_BUCKETS - 1; i++) {
-		below += sw_hist_count(s, number, i);
+		below += sw_hist_count(&v, i);
 		if (below >= wanted)
 			break;
 	}
-	max = s ? s->max : sw_hist_max(number);
-	sw_hist_let_go(s);
-	return all ? min_t(u64, hist_value(i, wanted == all, max), S64_MAX) :
+	sw_hist_let_go(v.sums);
+	return all ? min_t(u64, hist_value(i, wanted == all, v.max), S64_MAX) :
 		     -1;
 }
 
@@ -132,6 +202,16 @@ static unsigned int sw_hist_row(unsigned int bucket, bool ticks)
 				bucket);
 }
 
+static u64 sw_hist_negative(u32 number)
+{
+	const struct sw_hist_interval *of = sw_hist_interval_of(number);
+
+	/* with smp_store_release() in sw_hist_next() */
+	return of && smp_load_acquire(&of->asked) ?
+		READ_ONCE(of->negative) :
+		sw_ctr_read(number + PERFMAP_HIST_NEGATIVE);
+}
+
 /**
  * sw_hist_print - draw a histogram into the handler's output
  * @ticks: its values are ticks of sw_tsc(), which are drawn as nanoseconds
@@ -139,13 +219,13 @@ static unsigned int sw_hist_row(unsigned int bucket, bool ticks)
  */
 static void sw_hist_print(u32 number, bool ticks)
 {
-	u64 rows[HIST_ROWS] = { sw_ctr_read(number + PERFMAP_HIST_NEGATIVE) };
-	struct sw_hist_sums *s = sw_hist_gather(number);
+	u64 rows[HIST_ROWS] = { sw_hist_negative(number) };
+	const struct sw_hist_view v = sw_hist_view(number);
 	int i;
 
 	for (i = 0; i < PERFMAP_HIST_BUCKETS; i++)
-		rows[sw_hist_row(i, ticks)] += sw_hist_count(s, number, i);
-	sw_hist_let_go(s);
+		rows[sw_hist_row(i, ticks)] += sw_hist_count(&v, i);
+	sw_hist_let_go(v.sums);
 	hist_draw(NULL, rows);
 }
 

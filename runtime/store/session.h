@@ -132,6 +132,7 @@ static void sw_store_free(void)
 			put_page(sw_store.pages[i]);
 	free_percpu(sw_store.sums);
 	free_percpu(sw_store.spares);
+	kvfree(sw_store.intervals);
 	kvfree(sw_store.pages);
 	kvfree(sw_store.ctrs);
 	kvfree(sw_store.owners);
@@ -222,7 +223,7 @@ static void sw_store_header(unsigned int extents)
 	sw_store.header = h;
 }
 
-static int sw_store_make(s64 counters, s64 hists)
+static int sw_store_make(s64 counters, s64 hists, bool intervals)
 {
 	unsigned int extents, places;
 	int rc;
@@ -244,11 +245,15 @@ static int sw_store_make(s64 counters, s64 hists)
 				   GFP_KERNEL);
 	sw_store.places = kvcalloc(places, sizeof(*sw_store.places),
 				   GFP_KERNEL);
+	if (intervals && hists)
+		sw_store.intervals = kvcalloc(hists, sizeof(*sw_store.intervals),
+					      SW_STORE_GFP);
 	sw_store.sums = alloc_percpu(struct sw_hist_sums);
 	sw_store.spares = alloc_percpu(struct sw_ctr_spares);
 	rc = sw_store_pages(extents);
 	if (rc || !sw_store.ctrs || !sw_store.owners || !sw_store.places ||
-	    !sw_store.sums || !sw_store.spares) {
+	    !sw_store.sums || !sw_store.spares ||
+	    (intervals && hists && !sw_store.intervals)) {
 		_stp_error("stapwatch: no memory for %lld counters and %lld histograms; try a smaller -G statctr_max=N or stathist_max=N\n",
 			   counters, hists);
 		return -ENOMEM;
@@ -262,9 +267,10 @@ too_many:
 	return -EINVAL;
 }
 
-static int sw_store_start(s64 counters, s64 hists, s64 mode, s64 uid, s64 gid)
+static int sw_store_start(s64 counters, s64 hists, bool intervals, s64 mode,
+			  s64 uid, s64 gid)
 {
-	int rc = sw_store_make(counters, hists);
+	int rc = sw_store_make(counters, hists, intervals);
 
 	if (!rc) {
 		rc = sw_store_files(sw_access_of(mode, uid, gid));
@@ -283,9 +289,11 @@ static int sw_store_start(s64 counters, s64 hists, s64 mode, s64 uid, s64 gid)
  * Counters are there for begin probes and for end probes: contexts.h.  This is
  * what a tapset function that begins to use the store makes of SW_STORE_START().
  */
+#define SW_HAS_INTERVALS 0
+
 #define SW_STORE_BEGIN()						\
 	sw_store_start(global(s___global_statctr_max),			\
-		       global(s___global_stathist_max),			\
+		       global(s___global_stathist_max), SW_HAS_INTERVALS,	\
 		       global(s___global_statctr_mode),			\
 		       global(s___global_statctr_uid),			\
 		       global(s___global_statctr_gid))
