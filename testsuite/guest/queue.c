@@ -5,7 +5,9 @@
  *	queue disk FILE K	ask a disk for K blocks at once, twice
  *	queue socket K MS	send K packets to a UDP socket of its own, sleep, and
  *				take them; say "port N"
- *	queue stream K MS	the same of segments of a TCP connection
+ *	queue drops K MS	send K to one that has room for few, sleep, take one, and
+ *				close it
+ *	queue stream K MS	as `socket', of segments of a TCP connection
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -14,6 +16,7 @@
 #include <linux/aio_abi.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +27,7 @@
 
 #define MOST 16
 #define BLOCK 4096
+#define PACKET 512
 
 /* Neighbours would become one request. */
 static void ask(aio_context_t context, int fd, int k, char *to)
@@ -64,37 +68,71 @@ static void disk(const char *name, int k)
 	ask(context, fd, k, to);
 }
 
-static void packets(int k, int ms)
+/* A UDP socket to which K packets of SIZE bytes have been sent; it says its port. */
+static int receiver(int k, size_t size, bool little)
 {
 	struct sockaddr_in a = {
 		.sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
-	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
-	socklen_t size = sizeof(a);
+	socklen_t length = sizeof(a);
 	int to = socket(AF_INET, SOCK_DGRAM, 0);
 	int from = socket(AF_INET, SOCK_DGRAM, 0);
-	char text[64] = "";
-	int i, zero = 0;
+	char text[PACKET] = "";
+	int least = 0;
 
+	if (little &&
+	    setsockopt(to, SOL_SOCKET, SO_RCVBUF, &least, sizeof(least)))
+		err(1, "SO_RCVBUF");
 	if (bind(to, (struct sockaddr *)&a, sizeof(a)) ||
-	    getsockname(to, (struct sockaddr *)&a, &size))
+	    getsockname(to, (struct sockaddr *)&a, &length))
 		err(1, "bind");
 	printf("port %d\n", ntohs(a.sin_port));
-	for (i = 0; i < k; i++)
-		if (sendto(from, text, sizeof(text), 0, (struct sockaddr *)&a,
-			   sizeof(a)) != sizeof(text))
+	while (k--)
+		if (sendto(from, text, size, 0, (struct sockaddr *)&a,
+			   sizeof(a)) != (ssize_t)size)
 			err(1, "sendto");
+	close(from);
+	return to;
+}
+
+static void take(int from, size_t size, int flags)
+{
+	char text[PACKET];
+
+	if (recv(from, text, size, flags) != (ssize_t)size)
+		err(1, "recv");
+}
+
+static void pass(int ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
+
+	nanosleep(&t, NULL);
+}
+
+static void packets(int k, int ms)
+{
+	int to = receiver(k, 64, false);
+	int i, zero = 0;
+
 	/* each has come, and who only looks takes nothing */
 	if (setsockopt(to, SOL_SOCKET, SO_PEEK_OFF, &zero, sizeof(zero)))
 		err(1, "SO_PEEK_OFF");
 	for (i = 0; i < k; i++)
-		if (recv(to, text, sizeof(text), MSG_PEEK) != sizeof(text))
-			err(1, "recv");
-	nanosleep(&t, NULL);
+		take(to, 64, MSG_PEEK);
+	pass(ms);
 	for (i = 0; i < k; i++)
-		if (recv(to, text, sizeof(text), 0) != sizeof(text))
-			err(1, "recv");
+		take(to, 64, 0);
+}
+
+static void drops(int k, int ms)
+{
+	int to = receiver(k, PACKET, true);
+
+	pass(ms);
+	take(to, PACKET, 0);
+	close(to);
 }
 
 static void segments(int k, int ms)
@@ -103,7 +141,6 @@ static void segments(int k, int ms)
 		.sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
-	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
 	socklen_t size = sizeof(a);
 	int listener = socket(AF_INET, SOCK_STREAM, 0);
 	int from = socket(AF_INET, SOCK_STREAM, 0);
@@ -121,7 +158,7 @@ static void segments(int k, int ms)
 	for (i = 0; i < k; i++)
 		if (send(from, text, sizeof(text), 0) != sizeof(text))
 			err(1, "send");
-	nanosleep(&t, NULL);
+	pass(ms);
 	/* who only looks takes nothing, and half of a segment is not all of it */
 	if (recv(to, text, sizeof(text), MSG_PEEK) != sizeof(text))
 		err(1, "recv");
@@ -142,10 +179,12 @@ int main(int argc, char **argv)
 		disk(argv[2], k);
 	} else if (!strcmp(what, "socket")) {
 		packets(atoi(argv[2]), atoi(argv[3]));
+	} else if (!strcmp(what, "drops")) {
+		drops(atoi(argv[2]), atoi(argv[3]));
 	} else if (!strcmp(what, "stream")) {
 		segments(atoi(argv[2]), atoi(argv[3]));
 	} else {
-		errx(1, "usage: queue disk FILE K | queue socket|stream K MS");
+		errx(1, "usage: queue disk FILE K | queue socket|drops|stream K MS");
 	}
 	return 0;
 }
