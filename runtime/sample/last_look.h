@@ -7,7 +7,9 @@
  * then, also those that the table has never heard of, since they have not run.  Who comes
  * back before its turn brings its own wait, with its own stacks.
  *
- * Nobody is woken or kept for it, and nothing is waited for that a user can stall.
+ * Nobody is woken or kept for it, and nothing is waited for that a user can stall.  What
+ * comes back in the very moment in which handlers stop is in no sample: it is seen by
+ * neither.
  *
  * Who may run what, against whom:
  *
@@ -64,7 +66,8 @@ static bool sw_wait_is_open(u64 left, struct sw_open_wait *w)
 	const u64 ended = READ_ONCE(sw_off_cpu.ended);
 	const u64 begun = READ_ONCE(sw_off_cpu.begun);
 	const bool before = left <= begun;
-	u64 ns;
+	u64 ns, least = U64_MAX;
+	unsigned int i;
 
 	if (before)
 		left = begun;
@@ -74,7 +77,10 @@ static bool sw_wait_is_open(u64 left, struct sw_open_wait *w)
 	w->ns = sw_off_cpu_counted(ns, READ_ONCE(sw_off_cpu.ended_ns));
 	w->flags = SW_TRACE_OPEN |
 		   (before || w->ns < ns ? SW_TRACE_THROUGHOUT : 0);
-	return w->ns;
+	/* with smp_store_release() in sw_off_cpu_create() */
+	for (i = 0; i < smp_load_acquire(&sw_off_cpu.nr); i++)
+		least = min(least, sw_off_cpu.probes[i].least);
+	return w->ns && w->ns >= least;
 }
 
 /* For how many of its NS nanoseconds a thread with that place in the table was ready. */
@@ -155,6 +161,14 @@ static u64 sw_wait_away(const struct task_struct *task,
 	return READ_ONCE(sw_off_cpu.begun);
 }
 
+/* Is it away, and had the table no room to say since when? */
+static bool sw_wait_has_no_room(const struct task_struct *task)
+{
+	return atomic_read(&sw_off_cpu.table.refused) &&
+	       !sw_task_is_on_cpu(task) &&
+	       !sw_table_find(&sw_off_cpu.table, task);
+}
+
 static void sw_wait_look_at(struct task_struct *task)
 {
 	struct sw_sample s = sw_wait_first_sample();
@@ -163,9 +177,12 @@ static void sw_wait_look_at(struct task_struct *task)
 	const u64 left = sw_wait_away(task, &e);
 
 	/* who has ended waits for nothing */
-	if (!left || READ_ONCE(task->exit_state) ||
-	    !sw_wait_is_open(left, &w) ||
-	    !sw_cpu_is_chosen(task_cpu(task)) || !sw_wait_wants(task))
+	if (READ_ONCE(task->exit_state) || !sw_cpu_is_chosen(task_cpu(task)) ||
+	    !sw_wait_wants(task))
+		return;
+	if (sw_wait_has_no_room(task))
+		atomic_inc(&sw_open.refused);
+	if (!left || !sw_wait_is_open(left, &w))
 		return;
 	w.ready = sw_wait_was_ready(e, w.ns);
 	sw_open_stacks(&s, task);

@@ -152,8 +152,10 @@ static noinline void sw_off_cpu_sample(u64 ticks, struct pt_regs *regs)
 		sw_wait_late(ticks, regs);
 		return;
 	}
-	if (unlikely(READ_ONCE(sw_samples_since)))
+	if (unlikely(READ_ONCE(sw_samples_since))) {
 		ns = sw_off_cpu_counted(ns, sw_clock_ns());
+		ready = min(ready, ns);
+	}
 	/* with smp_store_release() in sw_off_cpu_create() */
 	for (i = 0; i < smp_load_acquire(&sw_off_cpu.nr); i++) {
 		if (ns < sw_off_cpu.probes[i].least)
@@ -288,11 +290,6 @@ static int sw_off_cpu_alloc(void)
 			   max);
 		return -ENOMEM;
 	}
-	sw_table_init(&sw_off_cpu.table, slots);
-	sw_off_cpu.hz = sw_tsc_hz();
-	sw_off_cpu.by_clock = !sw_off_cpu.hz || !sw_tsc_is_global();
-	if (sw_off_cpu.by_clock)
-		sw_off_cpu.hz = NSEC_PER_SEC;
 	if ((sw_profile.uses & SW_OPEN_WAITS) && sw_open_start(max)) {
 		_stp_error("stapwatch: no memory for the waits of %d threads; try a smaller -G stapwatch_threads=N\n",
 			   max);
@@ -300,6 +297,11 @@ static int sw_off_cpu_alloc(void)
 		vfree(slots);
 		return -ENOMEM;
 	}
+	sw_table_init(&sw_off_cpu.table, slots);
+	sw_off_cpu.hz = sw_tsc_hz();
+	sw_off_cpu.by_clock = !sw_off_cpu.hz || !sw_tsc_is_global();
+	if (sw_off_cpu.by_clock)
+		sw_off_cpu.hz = NSEC_PER_SEC;
 	sw_off_cpu.least = U64_MAX;
 	/* what tells of them costs at each wake-up */
 	sw_off_cpu.wakers = sw_profile.uses & (SW_TRACES | SW_LATENCIES |
