@@ -129,7 +129,7 @@ static inline u64 hist_value(unsigned int i, bool last, u64 max)
 	const u64 mid = hist_mid(i);
 
 	/* what is counted while this is asked may not be in both yet */
-	if (!max || hist_bucket(max) < i)
+	if (!max || hist_bucket(max) != i)
 		return mid;
 	return last || max < mid ? max : mid;
 }

@@ -12,7 +12,8 @@
  *
  * A script that prints a histogram every so often reads it some times for each print,
  * and each value is to be in one of the intervals.  So what is read is what had been
- * counted at one moment, less what had been at the one before.
+ * counted at one moment, less what had been at the one before.  Who reads in the middle
+ * of sw_hist_next() on another CPU has buckets of two intervals.
  */
 #ifndef STAPWATCH_STORE_READING_H
 #define STAPWATCH_STORE_READING_H

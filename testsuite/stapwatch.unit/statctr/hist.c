@@ -131,6 +131,12 @@ static void test_quantile_edges(void)
 	h[9] = 1;
 	TEST("and one beside them is found", hist_quantile(h, 1000, &v) &&
 	     v == 9);
+	/* counted meanwhile: in the highest value, and in no bucket yet */
+	memset(h, 0, sizeof(h));
+	h[hist_bucket(100)] = 1;
+	TEST("the highest value is that of the highest bucket alone",
+	     hist_quantile_of(h, 5000, 1, 1, &v) &&
+	     v == hist_mid(hist_bucket(100)));
 }
 
 /* "VALUE*COUNT ...", and what it looks like. */
