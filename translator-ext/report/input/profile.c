@@ -62,6 +62,9 @@ static void on_event(struct reading *rd, const struct sw_trace_event *r)
 {
 	struct profile_event *e = event_of(rd, r->event);
 
+	/* by the first one its samples have been read */
+	if (e->name)
+		return;
 	e->name = keep_text(rd->p, r->name);
 	e->flags = r->flags;
 	e->every = r->every;
