@@ -16,8 +16,9 @@ sanitized() {
 	printf '%.49s' "$name"
 }
 
-# compile_job DIR OUT NAME: the module of DIR/args, or (where stap is asked not to run it) stap's answer.
-# Leaves compile.err and compile.status, and what the job's script needs to know in OUT.opts.
+# compile_job DIR OUT NAME: the module of DIR/args, or (where stap is asked to make none) stap's answer.
+# Leaves compile.err and compile.status, and what the job's script needs to know in OUT.opts. Where it is not to be run, the
+# job's status is stap's.
 compile_job() {
 	local dir=$1 out=$2 args tool=stap status=0
 	mapfile -t args <"$dir/args"
@@ -26,12 +27,12 @@ compile_job() {
 	{
 		parse_stap "${args[@]}"
 		stap_command "$ARCH" "$KERNEL" "$tool"
-		if [[ -n $NO_RUN ]]; then
-			in_chroot "${STAP[@]}" "${args[@]}" </dev/null >out || status=$?
-			echo "$status" >status
-		else
+		if [[ -z $NO_RUN || $NO_RUN == module ]]; then
 			compile_module "$out" "${NAME:-$3}" || status=$?
+		else
+			in_chroot "${STAP[@]}" "${args[@]}" </dev/null >out || status=$?
 		fi
+		[[ -z $NO_RUN ]] || echo "$status" >status
 	} 2>compile.err
 	echo "$status" >compile.status
 	declare -p RUN PARAMS HAS_CMD NO_RUN >"$out.opts"

@@ -38,7 +38,8 @@ build_failed() {
 # parse_stap ARGS...: sort stap's options. Sets
 #   COMPILE  arguments for pass 1 to 4        RUN  options for staprun
 #   PARAMS   global=value, for the module     NAME, OUTPUT  -m and -o
-#   NO_RUN   if stap is asked to stop before running the module
+#   NO_RUN   if stap is asked to stop before running the module: `module', if it is to make one (-p4), which
+#            COMPILE does not say
 parse_stap() {
 	local arg opts long
 	COMPILE=() RUN=() PARAMS=() NAME='' OUTPUT='' NO_RUN='' HAS_CMD=''
@@ -108,7 +109,9 @@ stap_option() {
 		;;
 	m) NAME=$2 ;;
 	p)
-		if (($2 < 5)); then
+		if (($2 == 4)); then
+			NO_RUN=module
+		elif (($2 < 4)); then
 			COMPILE+=(-p "$2")
 			NO_RUN=1
 		fi

@@ -53,6 +53,7 @@ and the Debian packages that it installs here: QEMU, mmdebstrap and the like.
 		Run the jobs DIR/NAME/ in one guest, in the order of their names. A guest
 		that does not come to its end is followed by another, for the jobs left.
 		  args		arguments of stap, one a line; compiled in that directory
+				(with -p4 the module is built, and not run)
 		  command	`stapwatch', to take that instead of stap
 		  load		shell command, as --load
 		  put/		files, as --put

@@ -15,7 +15,7 @@ set_modules() {
 		[[ ! -f $job/command ]] || tool=$(<"$job/command")
 		mapfile -t args <"$job/args"
 		parse_stap "${args[@]}"
-		[[ -z $NO_RUN ]] || continue
+		[[ -z $NO_RUN || $NO_RUN == module ]] || continue
 		{
 			option_of "$1" --arch
 			option_of "$1" --kernel
