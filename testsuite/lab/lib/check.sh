@@ -196,8 +196,7 @@ plan() {
 	# whole, not by a pipe: who writes there dies when grep has seen enough
 	wanted=$(cat "$OUT"/*/tmp/plan 2>/dev/null | sed 's|$|/options|' | xargs -r -d '\n' cat)
 	for kernel in $KERNELS_ASKED; do
-		kernel=${KERNEL_ALIAS[$kernel]:-$kernel}
-		grep -qx -- "$kernel" <<<"$wanted" ||
+		grep -qxF -f <(kernel_names "$kernel") <<<"$wanted" ||
 			die "check: nothing here is for kernel '$kernel'"
 	done
 }
@@ -249,9 +248,10 @@ verb_check() {
 		full_sum $FULL_PARTS
 		return
 	fi
+	# tests name a kernel by what it is for, and README's table by its number
 	KERNELS=$(for kernel in ${KERNELS:-current}; do
-		echo "${KERNEL_ALIAS[$kernel]:-$kernel}"
-	done | xargs)
+		kernel_names "$kernel"
+	done | awk '!seen[$0]++' | xargs)
 	export KERNELS
 	select_parts "${words[@]}"
 	if [[ -n $list ]]; then

@@ -24,6 +24,15 @@ stap_can() {
 	return 1
 }
 
+# kernel_names KERNEL: all names that it has, a line each
+kernel_names() {
+	local name kernel=${KERNEL_ALIAS[$1]:-$1}
+	echo "$kernel"
+	for name in "${!KERNEL_ALIAS[@]}"; do
+		[[ ${KERNEL_ALIAS[$name]} != "$kernel" ]] || echo "$name"
+	done
+}
+
 # check_cell KERNEL: can the stap that was chosen do it?
 check_cell() {
 	local stap else=''
