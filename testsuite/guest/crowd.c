@@ -13,18 +13,32 @@
  *		waits for it
  *   code	processes, one after the other, each with code at an address of its
  *		own that runs for a millisecond
+ *   calls	getppid(), and a sleep after each
+ *   faults	page faults, each of code at an address of its own
+ *   blocks	reads of a sector from /dev/slow0, one after the other
+ *   retransmits	TCP connections to one that drops all, which is asked again each
+ *		time that a second has passed, and then two
+ *   units	processes, one after the other, each of which asks the simulated PMU
+ *		for 1000 units, loads of 300 cycles
+ *   hungry	processes, one after the other in the cgroup cg/small, each of which
+ *		touches more memory than that has and is killed
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -239,6 +253,129 @@ static void calls(long n)
 	}
 }
 
+/* writes where its argument points */
+static const unsigned char store[] = {
+#ifdef __x86_64__
+	0xc6, 0x07, 0x01, 0xc3			/* movb $1, (%rdi); ret */
+#else
+	0x1f, 0x00, 0x00, 0x39,			/* strb wzr, [x0] */
+	0xc0, 0x03, 0x5f, 0xd6			/* ret */
+#endif
+};
+
+#define PLACE 64
+
+static void faults(long n)
+{
+	long page = sysconf(_SC_PAGESIZE), i;
+	char *code = mmap(NULL, n * PLACE, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	char *data = mmap(NULL, n * page, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	must(code != MAP_FAILED && data != MAP_FAILED, "mmap");
+	madvise(data, n * page, MADV_NOHUGEPAGE);
+	for (i = 0; i < n; i++)
+		memcpy(code + i * PLACE, store, sizeof(store));
+	__builtin___clear_cache(code, code + n * PLACE);
+	for (i = 0; i < n; i++)
+		((void (*)(char *))(code + i * PLACE))(data + i * page);
+}
+
+#define SECTOR 512
+#define SECTORS 2048
+
+static void blocks(long n)
+{
+	int fd = open("/dev/slow0", O_RDONLY | O_DIRECT);
+	char *to = aligned_alloc(SECTOR, SECTOR);
+	long i;
+
+	must(fd >= 0 && to, "/dev/slow0");
+	for (i = 0; i < n; i++)
+		must(pread(fd, to, SECTOR, i % SECTORS * SECTOR) == SECTOR, "pread");
+	close(fd);
+}
+
+static void retransmits(long n)
+{
+	struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog drop = { 1, &nothing };
+	struct rlimit most = { n + 16, n + 16 };
+	struct sockaddr_in to;
+	int listener, from;
+	long i;
+
+	must(!setrlimit(RLIMIT_NOFILE, &most), "RLIMIT_NOFILE");
+	listener = bound(SOCK_STREAM, INADDR_LOOPBACK, &to);
+	must(!listen(listener, 8) &&
+	     !setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &drop, sizeof(drop)),
+	     "listen");
+	for (i = 0; i < n; i++) {
+		from = bound(SOCK_STREAM | SOCK_NONBLOCK, 0x7f010000 + i, NULL);
+		must(connect(from, (void *)&to, sizeof(to)) < 0 && errno == EINPROGRESS,
+		     "connect");
+	}
+	sleep(2);
+}
+
+static void ask(void)
+{
+	static const char line[] = "user 1000 0xabc0 300";
+	int fd = open("/dev/simpmu", O_WRONLY);
+
+	must(fd >= 0 && write(fd, line, sizeof(line) - 1) == sizeof(line) - 1,
+	     "/dev/simpmu");
+}
+
+static void units(long n)
+{
+	pid_t pid;
+
+	while (n--) {
+		pid = fork();
+		if (!pid) {
+			ask();
+			_exit(0);
+		}
+		must(pid > 0 && waitpid(pid, NULL, 0) == pid, "fork");
+	}
+}
+
+#define HUNGER (2L << 20)
+
+static void eat(void)
+{
+	char *at = mmap(NULL, HUNGER, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	must(at != MAP_FAILED, "mmap");
+	madvise(at, HUNGER, MADV_NOHUGEPAGE);
+	memset(at, 1, HUNGER);
+}
+
+/* They alone are in the cgroup, so that it is not this that is killed. */
+static void hungry(long n)
+{
+	int cgroup = open("cg/small", O_RDONLY | O_DIRECTORY), status;
+	struct clone_args args = {
+		.flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = cgroup,
+	};
+	pid_t pid;
+
+	must(cgroup >= 0, "cg/small");
+	while (n--) {
+		pid = syscall(SYS_clone3, &args, sizeof(args));
+		if (!pid) {
+			eat();
+			_exit(0);
+		}
+		must(pid > 0 && waitpid(pid, &status, 0) == pid &&
+		     WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "hungry");
+	}
+	close(cgroup);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -248,7 +385,9 @@ int main(int argc, char **argv)
 		{ "threads", threads }, { "programs", programs },
 		{ "files", files }, { "peers", peers }, { "ports", ports },
 		{ "mutexes", mutexes }, { "code", code },
-		{ "calls", calls },
+		{ "calls", calls }, { "faults", faults }, { "blocks", blocks },
+		{ "retransmits", retransmits }, { "units", units },
+		{ "hungry", hungry },
 	};
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	size_t i;

@@ -2,9 +2,9 @@
 /*
  * A server of requests whose cost is known.
  *
- *	requests TIMES N	TIMES requests of each of three kinds; kind K takes
- *				K * N iterations of two instructions each, with a
- *				mutex held
+ *	requests TIMES N [KINDS]	TIMES requests of each of three kinds, or of so
+ *				many; kind K takes K * N iterations of two instructions
+ *				each, with a mutex held
  *
  * Where sys/sdt.h is, a request is also between two marks (USDT) of the provider
  * "requests": begin, with the kind, and end.
@@ -43,9 +43,11 @@ int main(int argc, char **argv)
 {
 	int times = argc > 2 ? atoi(argv[1]) : 1;
 	unsigned long n = argc > 2 ? strtoul(argv[2], NULL, 0) : 1000;
-	int i, sum = 0;
+	int kinds = argc > 3 ? atoi(argv[3]) : 3, i, kind;
 
 	for (i = 0; i < times; i++)
-		sum += request(1, n) + request(2, n) + request(3, n);
-	return sum != 6 * times;
+		for (kind = 1; kind <= kinds; kind++)
+			if (request(kind, n) != kind)
+				return 1;
+	return 0;
 }
