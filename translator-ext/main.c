@@ -80,8 +80,12 @@ static int run_command(const struct command *c, int argc, char **argv)
 
 static int help(int argc, char **argv)
 {
-	const int status = cmd_help_of(argc, argv);
+	int status = 0;
 
+	if (argc > 1)
+		status = cmd_help_of(argc, argv);
+	else
+		options_help(stdout);
 	return status ? status : finish_stdout(0);
 }
 
