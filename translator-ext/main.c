@@ -7,6 +7,7 @@
 
 #include "base/shown.h"
 #include "cmd/cmd.h"
+#include "cmd/elsewhere.h"
 #include "config.h"
 #include "lower/lower.h"
 #include "options.h"
@@ -40,12 +41,21 @@ static int show(const struct options *opts, const struct script_list *list,
 	return finish_stdout(0);
 }
 
+/* Is it a script that is named like none, and not there? */
+static bool is_no_script(const struct options *opts)
+{
+	return opts->nr_scripts && opts->scripts[0].kind == SCRIPT_FILE &&
+	       elsewhere_command(options_value(opts, &opts->scripts[0].at));
+}
+
 static int run(const struct options *opts)
 {
 	struct script_list list;
 	char *point = NULL;
 	int status;
 
+	if (is_no_script(opts))
+		return 1;
 	if (opts->point.arg) {
 		point = scripts_point(opts);
 		if (!point)

@@ -10,6 +10,10 @@
 #define STAPWATCH_CMD_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+/** cmd_name - the name of the Ith subcommand; NULL behind the last */
+const char *cmd_name(size_t i);
 
 /** cmd_wants_help - is there a --help or -h among the arguments? */
 bool cmd_wants_help(int argc, char **argv);

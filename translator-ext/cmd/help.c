@@ -228,6 +228,12 @@ bool cmd_help(const char *name)
 	return false;
 }
 
+const char *cmd_name(size_t i)
+{
+	return i < sizeof(commands) / sizeof(*commands) ? commands[i].name :
+							  NULL;
+}
+
 int cmd_help_of(int argc, char **argv)
 {
 	struct buf all = { 0 };
