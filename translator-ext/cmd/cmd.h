@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
+#include "base/suggest.h"
+
 /** cmd_name - the name of the Ith subcommand; NULL behind the last */
 const char *cmd_name(size_t i);
 
@@ -19,28 +22,13 @@ const char *cmd_name(size_t i);
 bool cmd_wants_help(int argc, char **argv);
 
 /**
- * cmd_refused - the option that getopt_long() has just refused, as the user wrote it
- * @c: what it returned, ':' or '?'
- * @letter: holds the answer where that is one letter among others, as in -abc
+ * cmd_put_options - the options that a subcommand has, as a message's end: "there are ..."
+ * @name: one of cmd_name()
  */
-const char *cmd_refused(int c, char **argv, char letter[3]);
+void cmd_put_options(const char *name, struct buf *out);
 
-/* The options with a value that stood there; { 0 } before the first. */
-struct cmd_seen {
-	bool option[512];	/* by what getopt_long() returns */
-};
-
-/**
- * cmd_twice - has this option stood there before, with another value?
- * @c: what getopt_long() has just returned
- *
- * One value of two would be dropped, so who asks refuses the option, but for those
- * whose values add up.
- *
- * Return: the option as the user wrote it now; NULL if it is the first one, or has
- * no value
- */
-const char *cmd_twice(struct cmd_seen *seen, int c, char **argv);
+/** cmd_offer_options - its long options, for one that is not known */
+void cmd_offer_options(const char *name, struct suggest *s);
 
 /** cmd_help - what a subcommand's --help prints; false if there is none of that name */
 bool cmd_help(const char *name);

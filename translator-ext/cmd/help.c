@@ -2,7 +2,6 @@
 /* What the subcommands' --help print. */
 #include "cmd/cmd.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +14,18 @@ struct line {
 	const char *text;
 };
 
-static const struct {
+#define MOST_LISTED 20	/* options that fit into a message */
+
+static const struct command {
 	const char *name;
 	const char *usage;
+	const char *operands;	/* as the end of a list of options */
 	const char *what;
 	const struct line *options;
 } commands[] = {
 	{
 		"list", "[--pmu NAME] [--json] [PATTERN]",
+		" and a PATTERN",
 		"List the events that this machine can count, or those with PATTERN in them.",
 		(const struct line []) {
 			{ "--pmu NAME", "the events of that processor" },
@@ -32,6 +35,7 @@ static const struct {
 		},
 	}, {
 		"top", "[options] [PATTERN] [MAP]",
+		", a PATTERN and a MAP",
 		"Watch the counters and histograms of a running script.  MAP is a module's\n"
 		"name or a path with a slash.",
 		(const struct line []) {
@@ -43,6 +47,7 @@ static const struct {
 		},
 	}, {
 		"metrics", "[--prometheus | --listen ADDR:PORT] [MAP...]",
+		" and MAPs",
 		"Print maps of counters as OpenMetrics text, those of all modules if no MAP is\n"
 		"given.",
 		(const struct line []) {
@@ -53,6 +58,7 @@ static const struct {
 		},
 	}, {
 		"ppa", "[options] [[-p] PID | -a] [MODULE]",
+		" and a PID or a MODULE",
 		"Show where the time of CPUs and threads goes.",
 		(const struct line []) {
 			{ "-p PID", "show that thread, or that process's threads" },
@@ -72,6 +78,7 @@ static const struct {
 		},
 	}, {
 		"stat", "[options] [COMMAND [ARGS]]",
+		" and a COMMAND",
 		"Count events of a command and all that it makes, or of others.",
 		(const struct line []) {
 			{ "-e EVENTS", "events, with commas; sets of them, with semicolons" },
@@ -92,6 +99,7 @@ static const struct {
 		},
 	}, {
 		"latency", "[options] FUNCTION... [-- COMMAND [ARGS]]",
+		", FUNCTIONs and -- COMMAND",
 		"Record how long each call of functions, of the kernel or of programs, takes, and what it counts.",
 		(const struct line []) {
 			{ "-e EVENTS", "count events, with commas between them" },
@@ -108,6 +116,7 @@ static const struct {
 		},
 	}, {
 		"record", "[options] [COMMAND [ARGS]]",
+		" and a COMMAND",
 		"Sample a command and all that it makes, or others, into a trace for `stapwatch\n"
 		"report'.",
 		(const struct line []) {
@@ -132,6 +141,7 @@ static const struct {
 		},
 	}, {
 		"report", "[options] FILE|-",
+		" and a FILE",
 		"Tell what is in the trace of a profile: a table, if no other output is asked\n"
 		"for.",
 		(const struct line []) {
@@ -174,6 +184,8 @@ static const struct {
 	},
 };
 
+#define NR_COMMANDS (sizeof(commands) / sizeof(*commands))
+
 bool cmd_wants_help(int argc, char **argv)
 {
 	int i;
@@ -184,54 +196,93 @@ bool cmd_wants_help(int argc, char **argv)
 	return false;
 }
 
-const char *cmd_refused(int c, char **argv, char letter[3])
+static const struct command *find(const char *name)
 {
-	const char *arg = argv[optind - 1];
+	size_t i;
 
-	if (c == ':' || !optopt ||
-	    (!strncmp(arg, "--", 2) && strchr(arg, '=')))
-		return arg;
-	letter[0] = '-';
-	letter[1] = optopt;
-	letter[2] = '\0';
-	return letter;
-}
-
-const char *cmd_twice(struct cmd_seen *seen, int c, char **argv)
-{
-	const char *arg = argv[optind - 1];
-
-	if (!optarg)
-		return NULL;
-	if (!seen->option[c]) {
-		seen->option[c] = true;
-		return NULL;
-	}
-	return arg == optarg ? argv[optind - 2] : arg;
+	for (i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	return NULL;
 }
 
 bool cmd_help(const char *name)
 {
+	const struct command *c = find(name);
 	const struct line *line;
+
+	if (!c)
+		return false;
+	printf("Usage: stapwatch %s %s\n\n%s\n\nOptions:\n", name, c->usage,
+	       c->what);
+	for (line = c->options; line->shown; line++)
+		printf("  %-20s %s\n", line->shown, line->text);
+	printf("\nMore: man stapwatch-%s\n", name);
+	return true;
+}
+
+/* --help itself, which is the last, is in no such list. */
+static size_t nr_options(const struct command *c)
+{
+	size_t nr = 0;
+
+	while (c->options[nr + 1].shown)
+		nr++;
+	return nr;
+}
+
+/* "-o FILE" of "-o, --output FILE" */
+static void put_short(const char *shown, struct buf *out)
+{
+	const char *other = strstr(shown, ", --");
+
+	if (!other) {
+		buf_puts(out, shown);
+		return;
+	}
+	buf_add(out, shown, other - shown);
+	other += strlen(", ");
+	buf_puts(out, other + strcspn(other, " "));
+}
+
+void cmd_put_options(const char *name, struct buf *out)
+{
+	const struct command *c = find(name);
+	const size_t nr = nr_options(c);
 	size_t i;
 
-	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-		if (strcmp(name, commands[i].name))
-			continue;
-		printf("Usage: stapwatch %s %s\n\n%s\n\nOptions:\n", name,
-		       commands[i].usage, commands[i].what);
-		for (line = commands[i].options; line->shown; line++)
-			printf("  %-20s %s\n", line->shown, line->text);
-		printf("\nMore: man stapwatch-%s\n", name);
-		return true;
+	if (nr > MOST_LISTED) {
+		buf_printf(out, "'stapwatch %s --help' lists the options",
+			   name);
+		return;
 	}
-	return false;
+	for (i = 0; i < nr; i++) {
+		buf_puts(out, i ? ", " : "there are ");
+		put_short(c->options[i].shown, out);
+	}
+	buf_puts(out, c->operands);
+}
+
+void cmd_offer_options(const char *name, struct suggest *s)
+{
+	const struct line *line;
+	struct buf option = { 0 };
+	const char *at;
+
+	for (line = find(name)->options; line->shown; line++) {
+		at = strstr(line->shown, "--");
+		if (!at)
+			continue;
+		option.len = 0;
+		buf_add(&option, at, strcspn(at, " "));
+		suggest_offer(s, "", option.s, 0);
+	}
+	free(option.s);
 }
 
 const char *cmd_name(size_t i)
 {
-	return i < sizeof(commands) / sizeof(*commands) ? commands[i].name :
-							  NULL;
+	return i < NR_COMMANDS ? commands[i].name : NULL;
 }
 
 int cmd_help_of(int argc, char **argv)
@@ -241,7 +292,7 @@ int cmd_help_of(int argc, char **argv)
 
 	if (argc == 2 && cmd_help(argv[1]))
 		return 0;
-	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+	for (i = 0; i < NR_COMMANDS; i++)
 		buf_printf(&all, "%s%s", i ? ", " : "", commands[i].name);
 	if (argc == 2)
 		shown_line(stderr, "stapwatch help: there is no command %s; there are %s",

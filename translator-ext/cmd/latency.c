@@ -5,35 +5,15 @@
  */
 #include "cmd/cmd.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/shown.h"
 #include "cmd/latency.h"
+#include "cmd/line.h"
 #include "cmd/words.h"
 #include "store/hist.h"
-
-#define USAGE "there are -e EVENTS, -p PID, --by cpu|process|argN[:int], --over US, -I MS, -n COUNT, --svg FILE, --json, -v, FUNCTIONs and -- COMMAND"
-
-static int say(const char *what, const char *value)
-{
-	shown_line(stderr, "stapwatch latency: %s: \"%s\"; " USAGE, what,
-		   value);
-	return -1;
-}
-
-static int fail(const char *why)
-{
-	shown_line(stderr, "stapwatch latency: %s", why);
-	return -1;
-}
-
-static int take_number(const char *what, const char *s, uint64_t *n)
-{
-	return words_number(s, n) ? 0 : say(what, s);
-}
 
 static int take_by(struct latency_request *req, const char *by)
 {
@@ -49,7 +29,7 @@ static int take_by(struct latency_request *req, const char *by)
 		req->by = LATENCY_BY_ARGUMENT;
 		req->argument_is_int = !!by[end];
 	} else {
-		return say("--by wants cpu, process, or an argument of the functions, arg1 to arg6, with :int behind it for a C int",
+		return cmd_line_say("latency", "--by wants cpu, process, or an argument of the functions, arg1 to arg6, with :int behind it for a C int",
 			   by);
 	}
 	return 0;
@@ -60,7 +40,7 @@ static int take_functions(struct latency_request *req, int argc, char **argv)
 	int i, rc = 0;
 
 	if (!argc)
-		return fail("which functions? " USAGE);
+		return cmd_line_say("latency", "which functions?", NULL);
 	for (i = 0; i < argc && !rc; i++)
 		rc = latency_names_add(req, argv[i]);
 	return rc;
@@ -75,9 +55,12 @@ static int read_options(struct latency_request *req, int argc, char **argv)
 		{ "json", no_argument, NULL, 'j' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct cmd_seen seen = { 0 };
-	const char *twice;
-	char letter[3];
+	struct cmd_line line = {
+		.letters = ":e:p:I:n:v",
+		.names = options,
+		.several = "e",
+		.argv = argv,
+	};
 	int c, end, rc = 0;
 
 	/* behind -- is the command */
@@ -85,36 +68,29 @@ static int read_options(struct latency_request *req, int argc, char **argv)
 		;
 	if (end < argc - 1)
 		req->command = words_of_shell(argc - end - 1, argv + end + 1);
-	opterr = 0;
-	optind = 1;
-	while (!rc && (c = getopt_long(end, argv, ":e:p:I:n:v", options,
-				       NULL)) >= 0) {
-		twice = cmd_twice(&seen, c, argv);
-		if (c != 'e' && twice) {
-			rc = say("the option stands there twice", twice);
-			continue;
-		}
+	line.argc = end;
+	while (!rc && (c = cmd_line_next(&line)) != CMD_LINE_END) {
 		switch (c) {
 		case 'e':
 			rc = latency_events_parse(req, optarg);
 			break;
 		case 'p':
-			rc = take_number("-p wants a process's number", optarg,
+			rc = cmd_line_number("latency", "-p wants a process's number", optarg,
 					 &req->pid);
 			break;
 		case 'b':
 			rc = take_by(req, optarg);
 			break;
 		case 'o':
-			rc = take_number("--over wants microseconds", optarg,
+			rc = cmd_line_number("latency", "--over wants microseconds", optarg,
 					 &req->over_us);
 			break;
 		case 'I':
-			rc = take_number("-I wants milliseconds", optarg,
+			rc = cmd_line_number("latency", "-I wants milliseconds", optarg,
 					 &req->interval_ms);
 			break;
 		case 'n':
-			rc = take_number("-n wants a number of intervals",
+			rc = cmd_line_number("latency", "-n wants a number of intervals",
 					 optarg, &req->count);
 			break;
 		case 's':
@@ -127,9 +103,7 @@ static int read_options(struct latency_request *req, int argc, char **argv)
 			req->verbose = true;
 			break;
 		default:
-			rc = say(c == ':' ? "a value is missing" :
-					    "unknown option",
-				 cmd_refused(c, argv, letter));
+			rc = -1;
 		}
 	}
 	return rc ?: take_functions(req, end - optind, argv + optind);
@@ -139,11 +113,11 @@ static int read_options(struct latency_request *req, int argc, char **argv)
 static int check(const struct latency_request *req)
 {
 	if (req->pid && req->command)
-		return fail("-p records calls of a process that runs; leave out the command, or -p");
+		return cmd_line_fail("latency", "-p records calls of a process that runs; leave out the command, or -p");
 	if (req->count && !req->interval_ms)
-		return fail("-n counts intervals; say how long they are by -I MS");
+		return cmd_line_fail("latency", "-n counts intervals; say how long they are by -I MS");
 	if (req->svg && !req->interval_ms)
-		return fail("--svg draws intervals; say how long they are by -I MS");
+		return cmd_line_fail("latency", "--svg draws intervals; say how long they are by -I MS");
 	return 0;
 }
 
@@ -267,7 +241,7 @@ int cmd_latency(int argc, char **argv)
 		if (req.verbose)
 			shown_out(stderr, script.s, script.len);
 		if (nr_lists > LATENCY_LISTS)
-			fail("the functions' names are too many to hand over; take a narrower pattern");
+			cmd_line_fail("latency", "the functions' names are too many to hand over; take a narrower pattern");
 		else
 			status = latency_session(&req, script.s, &lists,
 						 nr_lists, on_block);

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <getopt.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 
 #include "base/json.h"
 #include "base/shown.h"
+#include "cmd/line.h"
 #include "event/event_notation.h"
 #include "event/event_table.h"
 
@@ -409,16 +409,6 @@ enum {
 	OPTION_PMU,
 };
 
-static void say_option(const char *option, const char *wrong)
-{
-	struct buf said = { 0 };
-
-	event_quote(&said, option, strlen(option));
-	shown_line(stderr, "stapwatch list: option %s %s; there are --json and --pmu NAME",
-		   said.s, wrong);
-	free(said.s);
-}
-
 static int read_options(struct list *l, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -426,20 +416,16 @@ static int read_options(struct list *l, int argc, char **argv)
 		{ "pmu", required_argument, NULL, OPTION_PMU },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct cmd_seen seen = { 0 };
+	struct cmd_line line = {
+		.letters = ":",
+		.names = options,
+		.argc = argc,
+		.argv = argv,
+	};
 	struct buf said = { 0 };
-	const char *twice;
-	char letter[3];
 	int c;
 
-	optind = 0;	/* the command line's own options were read before */
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":", options, NULL)) >= 0) {
-		twice = cmd_twice(&seen, c, argv);
-		if (twice) {
-			say_option(twice, "stands there twice");
-			return -1;
-		}
+	while ((c = cmd_line_next(&line)) != CMD_LINE_END) {
 		switch (c) {
 		case OPTION_JSON:
 			l->json = true;
@@ -448,18 +434,12 @@ static int read_options(struct list *l, int argc, char **argv)
 			l->pmu = optarg;
 			break;
 		default:
-			say_option(cmd_refused(c, argv, letter), c == ':' ?
-				   "wants a value" : "is not known");
 			return -1;
 		}
 	}
-	if (argc - optind > 1) {
-		event_quote(&said, argv[optind + 1], strlen(argv[optind + 1]));
-		shown_line(stderr, "stapwatch list: one PATTERN is enough; %s is one more",
-			   said.s);
-		free(said.s);
-		return -1;
-	}
+	if (argc - optind > 1)
+		return cmd_line_say("list", "one PATTERN is enough",
+				    argv[optind + 1]);
 	l->pattern = argv[optind];
 	if (l->pmu && event_pfm_known(l->pmu, &said)) {
 		shown_line(stderr, "stapwatch list: %s", said.s);

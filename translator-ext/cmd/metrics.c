@@ -6,12 +6,12 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/shown.h"
+#include "cmd/line.h"
 #include "cmd/metrics_collect.h"
 #include "cmd/metrics_server.h"
 
@@ -44,35 +44,26 @@ int cmd_metrics(int argc, char **argv)
 	};
 	enum metrics_format format = METRICS_OPENMETRICS;
 	const char *listen = NULL;
-	struct cmd_seen seen = { 0 };
-	const char *twice;
-	char letter[3];
+	struct cmd_line line = {
+		.letters = ":",
+		.names = options,
+		.argc = argc,
+		.argv = argv,
+	};
 	int c;
 
-	optind = 0;	/* the command line's own options were read before */
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":", options, NULL)) >= 0) {
-		twice = cmd_twice(&seen, c, argv);
-		if (twice) {
-			shown_line(stderr, "stapwatch metrics: option %s stands there twice; one ADDR:PORT is enough",
-				   twice);
+	while ((c = cmd_line_next(&line)) != CMD_LINE_END) {
+		if (c == CMD_LINE_WRONG)
 			return 1;
-		}
-		if (c == 'l') {
+		if (c == 'l')
 			listen = optarg;
-		} else if (c == 'p') {
+		else
 			format = METRICS_PROMETHEUS;
-		} else {
-			shown_line(stderr, "stapwatch metrics: option %s %s; there are --listen ADDR:PORT and --prometheus",
-				   cmd_refused(c, argv, letter), c == ':' ?
-				   "wants a value" : "is not known");
-			return 1;
-		}
 	}
 	if (!listen)
 		return print(format, argv + optind, argc - optind);
 	if (format != METRICS_OPENMETRICS) {
-		shown_line(stderr, "stapwatch metrics: --listen and --prometheus exclude each other: who asks over HTTP says which format");
+		cmd_line_fail("metrics", "--listen and --prometheus exclude each other: who asks over HTTP says which format");
 		return 1;
 	}
 	return metrics_serve(listen, argv + optind, argc - optind);

@@ -6,7 +6,6 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -20,6 +19,7 @@
 
 #include "base/buf.h"
 #include "base/shown.h"
+#include "cmd/line.h"
 #include "cmd/ppa_cgroup.h"
 #include "cmd/ppa_interval.h"
 #include "cmd/ppa_irqs.h"
@@ -247,22 +247,9 @@ static int run(struct ppa *p)
 
 /* ---- the command */
 
-#define USAGE "there are [-p] PID or -a, -i SECS, -n COUNT, --sort KEY, --by thread|process|cgroup|cpu, --why, --irqs, --syscalls, --locks, --threads N and --json"
-
-static int say(const char *what, const char *value)
-{
-	shown_line(stderr, "stapwatch ppa: %s: \"%s\"; " USAGE, what, value);
-	return -1;
-}
-
-static int take_number(const char *what, const char *s, uint64_t *n)
-{
-	return words_number(s, n) ? 0 : say(what, s);
-}
-
 static int take_pid(struct ppa *p, const char *s)
 {
-	return take_number("-p wants a process's or thread's number", s,
+	return cmd_line_number("ppa", "-p wants a process's or thread's number", s,
 			   &p->pid);
 }
 
@@ -271,22 +258,11 @@ static bool is_number(const char *s)
 	return *s && !s[strspn(s, "0123456789")];
 }
 
-static int take_interval(struct ppa *p, const char *s)
-{
-	char *end;
-
-	p->interval = strtod(s, &end);
-	if (((*s < '0' || *s > '9') && *s != '.') || *end ||
-	    !(p->interval >= 0.01 && p->interval <= 86400))
-		return say("-i wants seconds, from 0.01 to 86400", s);
-	return 0;
-}
-
 static int take_threads(struct ppa *p, const char *s)
 {
 	if (words_number(s, &p->threads) && p->threads <= PPA_ROOM_MOST)
 		return 0;
-	return say("--threads wants a number from 1 to 1048576", s);
+	return cmd_line_say("ppa", "--threads wants a number from 1 to 1048576", s);
 }
 
 static int take_by(struct ppa *p, const char *s)
@@ -299,7 +275,7 @@ static int take_by(struct ppa *p, const char *s)
 			return 0;
 		}
 	}
-	return say("--by does not know", s);
+	return cmd_line_say("ppa", "--by wants thread, process, cgroup or cpu", s);
 }
 
 static enum ppa_view view_of(const struct ppa *p)
@@ -353,7 +329,7 @@ static const char *const extra_names[] = {
 static int take_extra(struct ppa *p, enum ppa_extra extra)
 {
 	if (p->extra && p->extra != extra)
-		return say("--syscalls and --locks exclude each other",
+		return cmd_line_say("ppa", "--syscalls and --locks exclude each other",
 			   extra_names[extra]);
 	p->extra = extra;
 	return 0;
@@ -373,26 +349,26 @@ static int read_options(struct ppa *p, int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	bool all = false;
-	struct cmd_seen seen = { 0 };
-	const char *twice;
-	char letter[3];
+	struct cmd_line line = {
+		.letters = ":p:ai:n:",
+		.names = options,
+		.argc = argc,
+		.argv = argv,
+	};
 	int c, rc = 0;
 
-	optind = 0;
-	opterr = 0;
-	while (!rc && (c = getopt_long(argc, argv, ":p:ai:n:", options,
-				       NULL)) >= 0) {
-		twice = cmd_twice(&seen, c, argv);
-		if (twice)
-			rc = say("the option stands there twice", twice);
+	while (!rc && (c = cmd_line_next(&line)) != CMD_LINE_END) {
+		if (c == CMD_LINE_WRONG)
+			rc = -1;
 		else if (c == 'p')
 			rc = take_pid(p, optarg);
 		else if (c == 'a')
 			all = true;
 		else if (c == 'i')
-			rc = take_interval(p, optarg);
+			rc = cmd_line_seconds("ppa", "-i", optarg,
+					      &p->interval);
 		else if (c == 'n')
-			rc = take_number("-n wants a number from 1 on", optarg,
+			rc = cmd_line_number("ppa", "-n wants a number from 1 on", optarg,
 					 &p->count);
 		else if (c == 's')
 			p->sort = optarg;
@@ -408,40 +384,36 @@ static int read_options(struct ppa *p, int argc, char **argv)
 			rc = take_extra(p, PPA_EXTRA_LOCKS);
 		else if (c == 't')
 			rc = take_threads(p, optarg);
-		else if (c == 'j')
-			p->json = true;
 		else
-			rc = say(c == ':' ? "an option wants a value" :
-					    "an option is not known",
-				 cmd_refused(c, argv, letter));
+			p->json = true;
 	}
 	/* a PID may stand alone; a module of that name goes by its directory */
 	if (!rc && optind < argc && is_number(argv[optind])) {
 		if (p->pid)
-			return say("one PID is enough", argv[optind]);
+			return cmd_line_say("ppa", "one PID is enough", argv[optind]);
 		rc = take_pid(p, argv[optind++]);
 	}
 	if (rc)
 		return rc;
 	if (all && p->pid)
-		return say("-p and -a exclude each other", "-a");
+		return cmd_line_say("ppa", "-p and -a exclude each other", "-a");
 	if (p->by == PPA_CPUS && (p->why || p->pid))
-		return say("--by cpu excludes --why and -p", "cpu");
+		return cmd_line_say("ppa", "--by cpu excludes --why and -p", "cpu");
 	if (p->irqs && (p->by != PPA_THREADS || p->why || p->pid))
-		return say("--irqs is of CPUs; it excludes --by, --why and -p",
+		return cmd_line_say("ppa", "--irqs is of CPUs; it excludes --by, --why and -p",
 			   "--irqs");
 	if (p->extra && (p->by != PPA_THREADS || p->why || p->pid || p->irqs))
-		return say("--syscalls and --locks are of all threads; they exclude --by, --why, --irqs and -p",
+		return cmd_line_say("ppa", "--syscalls and --locks are of all threads; they exclude --by, --why, --irqs and -p",
 			   extra_names[p->extra]);
 	if (p->by == PPA_CGROUPS && p->pid)
-		return say("--by cgroup excludes -p", "cgroup");
+		return cmd_line_say("ppa", "--by cgroup excludes -p", "cgroup");
 	if (take_sort(p))
 		return -1;
 	if (argc - optind > 1)
-		return say("one MODULE is enough", argv[optind + 1]);
+		return cmd_line_say("ppa", "one MODULE is enough", argv[optind + 1]);
 	p->named = argv[optind];
 	if (p->named && p->threads)
-		return say("--threads starts a session, and excludes one that is there",
+		return cmd_line_say("ppa", "--threads starts a session, and excludes one that is there",
 			   p->named);
 	return 0;
 }

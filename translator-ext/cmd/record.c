@@ -6,7 +6,6 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,13 +14,13 @@
 #include "base/buf.h"
 #include "base/shown.h"
 #include "cmd/cgroups.h"
+#include "cmd/line.h"
 #include "cmd/record_when.h"
 #include "cmd/words.h"
 #include "event/event.h"
 #include "event/event_declare.h"
 #include "stap/run.h"
 
-#define USAGE "there are -e EVENT:PERIOD, -g, -a, -C CPUS, -p PID, -t TID, -G CGROUP, --wall, --mark NAME=PROBE, --timeline [--keep SECS --dump PROBE], --activate WHEN, --for TIME, -o FILE, -v and a COMMAND"
 #define MAX_EVENTS 16
 #define MAX_MARKS 16
 
@@ -50,22 +49,10 @@ struct record {
 	bool verbose;
 };
 
-static int say(const char *what, const char *value)
-{
-	shown_line(stderr, "stapwatch record: %s: \"%s\"; " USAGE, what, value);
-	return -1;
-}
-
-static int fail(const char *why)
-{
-	shown_line(stderr, "stapwatch record: %s", why);
-	return -1;
-}
-
-static int take_number(const char *what, const char *s, const char **number)
+static int take_digits(const char *what, const char *s, const char **number)
 {
 	if (!*s || s[strspn(s, "0123456789")] || strlen(s) > 9)
-		return say(what, s);
+		return cmd_line_say("record", what, s);
 	*number = s;
 	return 0;
 }
@@ -127,7 +114,7 @@ static int take_event(struct record *r, const char *text)
 		return -1;
 	}
 	if (r->nr_events == MAX_EVENTS)
-		return fail("there can be 16 events at most");
+		return cmd_line_fail("record", "there can be 16 events at most");
 	r->events[r->nr_events++] = s;
 	return 0;
 }
@@ -137,9 +124,9 @@ static int take_mark(struct record *r, char *text)
 	char *probe = strchr(text, '=');
 
 	if (!probe || probe == text || !probe[1])
-		return say("--mark wants NAME=PROBE", text);
+		return cmd_line_say("record", "--mark wants NAME=PROBE", text);
 	if (r->nr_marks == MAX_MARKS)
-		return fail("there can be 16 marks at most");
+		return cmd_line_fail("record", "there can be 16 marks at most");
 	*probe++ = '\0';
 	r->marks[r->nr_marks].name = text;
 	r->marks[r->nr_marks++].probe = probe;
@@ -159,21 +146,17 @@ static int read_options(struct record *r, int argc, char **argv)
 		{ "wall", no_argument, NULL, 'W' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct cmd_seen seen = { 0 };
-	const char *twice;
-	char letter[3];
+	struct cmd_line line = {
+		/* what comes behind the command's name is the command's */
+		.letters = "+:e:gaC:p:t:G:o:v",
+		.names = names,
+		.several = "eM",
+		.argc = argc,
+		.argv = argv,
+	};
 	int c, rc = 0;
 
-	opterr = 0;
-	optind = 1;
-	/* what comes behind the command's name is the command's */
-	while (!rc && (c = getopt_long(argc, argv, "+:e:gaC:p:t:G:o:v",
-				       names, NULL)) >= 0) {
-		twice = cmd_twice(&seen, c, argv);
-		if (c != 'e' && c != 'M' && twice) {
-			rc = say("the option stands there twice", twice);
-			continue;
-		}
+	while (!rc && (c = cmd_line_next(&line)) != CMD_LINE_END) {
 		switch (c) {
 		case 'e':
 			rc = take_event(r, optarg);
@@ -188,11 +171,11 @@ static int read_options(struct record *r, int argc, char **argv)
 			r->cpus = optarg;
 			break;
 		case 'p':
-			rc = take_number("-p wants a process's number", optarg,
+			rc = take_digits("-p wants a process's number", optarg,
 					 &r->pid);
 			break;
 		case 't':
-			rc = take_number("-t wants a thread's number", optarg,
+			rc = take_digits("-t wants a thread's number", optarg,
 					 &r->tid);
 			break;
 		case 'G':
@@ -211,7 +194,7 @@ static int read_options(struct record *r, int argc, char **argv)
 			r->wall = true;
 			break;
 		case 'K':
-			rc = take_number("--keep wants seconds", optarg,
+			rc = take_digits("--keep wants seconds", optarg,
 					 &r->keep);
 			break;
 		case 'D':
@@ -219,45 +202,43 @@ static int read_options(struct record *r, int argc, char **argv)
 			break;
 		case 'A':
 			if (record_when_begins(&r->when, optarg, time(NULL)))
-				rc = say("--activate wants +30s, /10s or @14:30",
+				rc = cmd_line_say("record", "--activate wants +30s, /10s or @14:30",
 					 optarg);
 			break;
 		case 'F':
 			if (record_when_lasts(&r->when, optarg))
-				rc = say("--for wants a time, as 500ms, 10s, 5m or 1h",
+				rc = cmd_line_say("record", "--for wants a time, as 500ms, 10s, 5m or 1h",
 					 optarg);
 			break;
 		case 'v':
 			r->verbose = true;
 			break;
 		default:
-			rc = say(c == ':' ? "a value is missing" :
-					    "unknown option",
-				 cmd_refused(c, argv, letter));
+			rc = -1;
 		}
 	}
 	if (rc)
 		return rc;
 	if ((r->all || r->cpus) + !!r->pid + !!r->tid + !!r->cgroup > 1)
-		return fail("-a and -C, -p, -t and -G exclude each other");
+		return cmd_line_fail("record", "-a and -C, -p, -t and -G exclude each other");
 	if (r->wall && r->nr_events)
-		return fail("--wall is -e cpu_clock:1M -e off_cpu:1; leave out -e, or write both there with other periods");
+		return cmd_line_fail("record", "--wall is -e cpu_clock:1M -e off_cpu:1; leave out -e, or write both there with other periods");
 	if (r->timeline && (r->nr_events || r->wall || r->all || r->cpus || r->pid ||
 			    r->tid || r->cgroup))
-		return fail("--timeline is of all threads on all CPUs, and has no samples; leave out -e, --wall, -a, -C, -p, -t and -G");
+		return cmd_line_fail("record", "--timeline is of all threads on all CPUs, and has no samples; leave out -e, --wall, -a, -C, -p, -t and -G");
 	if (r->timeline && r->when.begins)
-		return fail("--activate is of samples; of a timeline stapwatch report --time takes a part");
+		return cmd_line_fail("record", "--activate is of samples; of a timeline stapwatch report --time takes a part");
 	if (!r->keep != !r->dump)
-		return fail("--keep SECS and --dump PROBE go together: what is kept is put out when the probe hits");
+		return cmd_line_fail("record", "--keep SECS and --dump PROBE go together: what is kept is put out when the probe hits");
 	if (r->keep && !r->timeline)
-		return fail("--keep is of a --timeline");
+		return cmd_line_fail("record", "--keep is of a --timeline");
 	if (optind < argc)
 		r->command = words_of_shell(argc - optind, argv + optind);
 	else if (!r->all && !r->cpus && !r->pid && !r->tid && !r->cgroup &&
 		 !r->timeline)
-		return fail("whom to sample? " USAGE);
+		return cmd_line_say("record", "whom to sample?", NULL);
 	if (r->pid && r->command)
-		return fail("-p samples a process that runs; leave out the command, or -p");
+		return cmd_line_fail("record", "-p samples a process that runs; leave out the command, or -p");
 	if (r->cgroup && cgroups_check("record", r->cgroup))
 		return -1;
 	if (!r->nr_events && !r->timeline)

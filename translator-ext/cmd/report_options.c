@@ -3,7 +3,6 @@
 #include "cmd/report_options.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/shown.h"
-#include "cmd/cmd.h"
+#include "cmd/line.h"
 #include "report/output/branch_table.h"
 
 /* What an output is made by without --by, and what it takes besides. */
@@ -319,30 +318,22 @@ static int check_timeline(const struct settings *s)
 
 int report_options(int argc, char **argv, struct settings *s)
 {
-	struct cmd_seen seen = { 0 };
-	const char *by, *twice;
-	char letter[3];
+	struct cmd_line line = {
+		.letters = ":",
+		.names = options,
+		.argc = argc,
+		.argv = argv,
+	};
+	const char *by;
 	int opt;
 
 	*s = (struct settings) {
 		.filter = { .pid = -1, .tid = -1, .cpu = -1 },
 		.limit = -1,
 	};
-	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-		if (opt == ':')
-			return report_wrong("option %s wants a value",
-					    cmd_refused(opt, argv, letter));
-		if (opt == '?')
-			return report_wrong("option %s is not known",
-					    cmd_refused(opt, argv, letter));
-		twice = cmd_twice(&seen, opt, argv);
-		if (twice)
-			return report_wrong("option %s stands there twice",
-					    twice);
-		if (take_option(s, opt))
+	while ((opt = cmd_line_next(&line)) != CMD_LINE_END)
+		if (opt == CMD_LINE_WRONG || take_option(s, opt))
 			return -1;
-	}
 	if (argc - optind != 1)
 		return report_wrong(argc == optind ?
 				    "which trace? Name a FILE, or - for stdin" :

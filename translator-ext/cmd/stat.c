@@ -7,41 +7,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/shown.h"
 #include "cmd/cgroups.h"
+#include "cmd/line.h"
 #include "cmd/stat.h"
 #include "cmd/words.h"
 
-#define USAGE "there are -e EVENTS, --every TIME, -a, -C CPUS, -p PID, -t TID, -G CGROUP, -I MS, --per-thread, --estimate, --json, -o FILE, -v and a COMMAND"
-
 #define USUAL_EVENTS "task_clock,context_switches,cpu_migrations,page_faults"
-
-static int say(const char *what, const char *value)
-{
-	shown_line(stderr, "stapwatch stat: %s: \"%s\"; " USAGE, what, value);
-	return -1;
-}
-
-static int fail(const char *why)
-{
-	shown_line(stderr, "stapwatch stat: %s", why);
-	return -1;
-}
-
-static int take_number(const char *what, const char *s, uint64_t *n)
-{
-	return words_number(s, n) ? 0 : say(what, s);
-}
 
 static int take_whom(struct stat_request *req, enum stat_whom whom)
 {
 	if (req->whom != STAT_COMMAND && req->whom != whom)
-		return fail("-a and -C, -p, -t and -G exclude each other");
+		return cmd_line_fail("stat", "-a and -C, -p, -t and -G exclude each other");
 	req->whom = whom;
 	return 0;
 }
@@ -57,21 +38,17 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 		{ "output", required_argument, NULL, 'o' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct cmd_seen seen = { 0 };
-	const char *twice;
-	char letter[3];
+	struct cmd_line line = {
+		/* what comes behind the command's name is the command's */
+		.letters = "+:e:aC:p:t:G:I:o:v",
+		.names = options,
+		.several = "e",
+		.argc = argc,
+		.argv = argv,
+	};
 	int c, rc = 0;
 
-	opterr = 0;
-	optind = 1;
-	/* what comes behind the command's name is the command's */
-	while (!rc && (c = getopt_long(argc, argv, "+:e:aC:p:t:G:I:o:v",
-				       options, NULL)) >= 0) {
-		twice = cmd_twice(&seen, c, argv);
-		if (c != 'e' && twice) {
-			rc = say("the option stands there twice", twice);
-			continue;
-		}
+	while (!rc && (c = cmd_line_next(&line)) != CMD_LINE_END) {
 		switch (c) {
 		case 'e':
 			buf_printf(events, "%s%s", events->s ? "," : "",
@@ -89,12 +66,12 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 			break;
 		case 'p':
 			rc = take_whom(req, STAT_PROCESS) ?:
-			     take_number("-p wants a process's number", optarg,
+			     cmd_line_number("stat", "-p wants a process's number", optarg,
 					 &req->id);
 			break;
 		case 't':
 			rc = take_whom(req, STAT_THREAD) ?:
-			     take_number("-t wants a thread's number", optarg,
+			     cmd_line_number("stat", "-t wants a thread's number", optarg,
 					 &req->id);
 			break;
 		case 'G':
@@ -102,7 +79,7 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 			req->cgroup = optarg;
 			break;
 		case 'I':
-			rc = take_number("-I wants milliseconds", optarg,
+			rc = cmd_line_number("stat", "-I wants milliseconds", optarg,
 					 &req->interval_ms);
 			break;
 		case 'T':
@@ -121,9 +98,7 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 			req->verbose = true;
 			break;
 		default:
-			rc = say(c == ':' ? "a value is missing" :
-					    "unknown option",
-				 cmd_refused(c, argv, letter));
+			rc = -1;
 		}
 	}
 	if (!rc && optind < argc)
@@ -135,19 +110,19 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 static int check(const struct stat_request *req)
 {
 	if (req->whom == STAT_COMMAND && !req->command)
-		return fail("whom to count for? " USAGE);
+		return cmd_line_say("stat", "whom to count for?", NULL);
 	if (req->whom == STAT_PROCESS && req->command)
-		return fail("-p counts for a process that runs; leave out the command, or -p");
+		return cmd_line_fail("stat", "-p counts for a process that runs; leave out the command, or -p");
 	if (req->every.text && req->nr_sets == 1)
-		return fail("--every is for several sets: -e \"EVENT,EVENT;EVENT,EVENT\"");
+		return cmd_line_fail("stat", "--every is for several sets: -e \"EVENT,EVENT;EVENT,EVENT\"");
 	if (req->estimate && (req->nr_sets == 1 || req->interval_ms))
-		return fail("--estimate is for several sets, and for the whole time: -e \"EVENT,EVENT;EVENT,EVENT\", and leave out -I");
+		return cmd_line_fail("stat", "--estimate is for several sets, and for the whole time: -e \"EVENT,EVENT;EVENT,EVENT\", and leave out -I");
 	if (req->per_thread && (req->whom == STAT_CPUS ||
 				req->whom == STAT_THREAD))
-		return fail("--per-thread is for a command, -p and -G");
+		return cmd_line_fail("stat", "--per-thread is for a command, -p and -G");
 	if (stat_every_is_of_threads(req) && req->whom == STAT_CPUS &&
 	    !req->command)
-		return fail("--every thread:TIME goes by the time of threads: give a COMMAND, -p, -t or -G, or another time");
+		return cmd_line_fail("stat", "--every thread:TIME goes by the time of threads: give a COMMAND, -p, -t or -G, or another time");
 	/* it would be waited for, for ever */
 	if (req->cgroup)
 		return cgroups_check("stat", req->cgroup);
@@ -195,7 +170,7 @@ static int on_block(const struct stat_request *req,
 		before.counts = calloc(req->nr_events, sizeof(*before.counts));
 		before.sets = calloc(req->nr_sets, sizeof(*before.sets));
 		if (!before.counts || !before.sets)
-			return fail("out of memory");
+			return cmd_line_fail("stat", "out of memory");
 	}
 	for (i = 0; i < req->nr_events; i++)
 		b.counts[i] = difference(b.counts[i], &before.counts[i]);

@@ -9,7 +9,6 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <malloc.h>
@@ -24,6 +23,7 @@
 
 #include "base/buf.h"
 #include "base/shown.h"
+#include "cmd/line.h"
 #include "cmd/maps.h"
 #include "cmd/top_keys.h"
 #include "cmd/top_rows.h"
@@ -192,36 +192,6 @@ static int run(struct top *t)
 
 /* ---- the command */
 
-#define USAGE "there are -n COUNT, -d SECS and --sort name|value|rate"
-
-static int say(const char *what, const char *value)
-{
-	shown_line(stderr, "stapwatch top: %s: \"%s\"; " USAGE, what, value);
-	return -1;
-}
-
-static int take_count(struct top *t, const char *s)
-{
-	char *end;
-
-	errno = 0;
-	t->count = strtoull(s, &end, 10);
-	if (*s < '0' || *s > '9' || *end || errno || !t->count)
-		return say("-n wants a number from 1 on", s);
-	return 0;
-}
-
-static int take_delay(struct top *t, const char *s)
-{
-	char *end;
-
-	t->keys.delay = strtod(s, &end);
-	if (((*s < '0' || *s > '9') && *s != '.') || *end ||
-	    !(t->keys.delay >= 0.01 && t->keys.delay <= 86400))
-		return say("-d wants seconds, from 0.01 to 86400", s);
-	return 0;
-}
-
 static int take_sort(struct top *t, const char *s)
 {
 	size_t i;
@@ -232,7 +202,7 @@ static int take_sort(struct top *t, const char *s)
 			return 0;
 		}
 	}
-	return say("--sort wants name, value or rate", s);
+	return cmd_line_say("top", "--sort wants name, value or rate", s);
 }
 
 static int take_operands(struct top *t, int argc, char **argv)
@@ -241,7 +211,7 @@ static int take_operands(struct top *t, int argc, char **argv)
 	const char *map = NULL;
 
 	if (argc > 2)
-		return say("PATTERN and MAP are enough", argv[2]);
+		return cmd_line_say("top", "PATTERN and MAP are enough", argv[2]);
 	if (argc == 2) {
 		t->rows.pattern = argv[0];
 		map = argv[1];
@@ -264,33 +234,30 @@ static int read_options(struct top *t, int argc, char **argv)
 		{ "sort", required_argument, NULL, 's' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct cmd_seen seen = { 0 };
-	const char *twice;
-	char letter[3];
+	struct cmd_line line = {
+		.letters = ":n:d:",
+		.names = options,
+		.argc = argc,
+		.argv = argv,
+	};
 	int c, rc = 0;
 
-	optind = 0;	/* the command line's own options were read before */
-	opterr = 0;
-	while (!rc && (c = getopt_long(argc, argv, ":n:d:", options,
-				       NULL)) >= 0) {
-		twice = cmd_twice(&seen, c, argv);
-		if (twice)
-			rc = say("the option stands there twice", twice);
+	while (!rc && (c = cmd_line_next(&line)) != CMD_LINE_END) {
+		if (c == CMD_LINE_WRONG)
+			rc = -1;
 		else if (c == 'n')
-			rc = take_count(t, optarg);
+			rc = cmd_line_number("top", "-n wants a number from 1 on",
+					     optarg, &t->count);
 		else if (c == 'd')
-			rc = take_delay(t, optarg);
-		else if (c == 's')
-			rc = take_sort(t, optarg);
+			rc = cmd_line_seconds("top", "-d", optarg,
+					      &t->keys.delay);
 		else
-			rc = say(c == ':' ? "an option wants a value" :
-					    "an option is not known",
-				 cmd_refused(c, argv, letter));
+			rc = take_sort(t, optarg);
 	}
 	if (rc)
 		return rc;
 	if (t->keys.sort == TOP_BY_RATE && t->count == 1)
-		return say("--sort rate wants a second table, for the first has no rates",
+		return cmd_line_say("top", "--sort rate wants a second table, for the first has no rates",
 			   "-n 1");
 	return take_operands(t, argc - optind, argv + optind);
 }
