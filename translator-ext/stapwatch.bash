@@ -118,9 +118,9 @@ _stapwatch_map()
 _stapwatch_report()
 {
 	local options='--annotate --between --branches --by --callees --callers --chrome --comm
-		--cpu --csv --diff --event --flamegraph --folded --idle --image --inclusive --inline
-		--json --kallsyms --limit --no-demangle --perfetto --pid --pprof --root
-		--samples --sort --symbol --tid --time --timeline --wall'
+		-C --csv --diff -e --flamegraph --folded --idle --image --inclusive --inline
+		-i --json --kallsyms --limit --no-demangle -o -p --perfetto --pprof --root
+		--samples --sort --symbol -t --time --timeline --wall'
 	local names='comm pid tid cpu wait image symbol line block address stack
 		data source'
 	local head=
@@ -137,8 +137,8 @@ _stapwatch_report()
 			compgen -W 'events samples name change' -- "$cur")
 		return
 		;;
-	--annotate | --comm | --cpu | --event | --image | --limit | --pid | \
-		--symbol | --tid | --time | --between)
+	--annotate | --comm | -C | --cpu | -e | --event | --image | --limit | -p | --pid | \
+		--symbol | -t | --tid | --time | --between)
 		return
 		;;
 	esac
@@ -157,7 +157,7 @@ _stapwatch_starts()
 	case ${COMP_WORDS[1]} in
 	stat) options='-e --every -a -C -p -t -G -I --per-thread --estimate --json -o -v' ;;
 	latency) options='-e -p --by --over -I -n --svg --json -v' ;;
-	record) options='-e -g -a -C -p -t -G --wall --mark --timeline --keep --dump --activate --for -o -v' ;;
+	record) options='-e -F -g -a -C -p -t -G -c --wall --mark --timeline --keep --dump --activate --for -o -v' ;;
 	esac
 	case $prev in
 	-e)
@@ -176,7 +176,7 @@ _stapwatch_starts()
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 		;;
-	--every | --over | -[CGIn])
+	--every | --over | --mark | --keep | --dump | --activate | --for | -[CFGIcn])
 		return
 		;;
 	esac

@@ -2,9 +2,12 @@
 /* The command line of a subcommand; line.h says what is wanted of it. */
 #include "cmd/line.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/shown.h"
@@ -59,6 +62,20 @@ int cmd_line_seconds(const char *command, const char *option, const char *s,
 	return cmd_line_say(command, what, s);
 }
 
+int cmd_line_output(const char *command, const char *file)
+{
+	const int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+			    0666);
+
+	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
+		shown_line(stderr, "stapwatch %s: %s: %s", command, file,
+			   strerror(errno));
+		return -1;
+	}
+	close(fd);
+	return 0;
+}
+
 /*
  * The option that getopt_long() has just refused, as the user wrote it: LETTER holds
  * it where it is one letter among others, as in -abc.
@@ -103,6 +120,39 @@ static int say_refused(const struct cmd_line *line, int c)
 	return -1;
 }
 
+/*
+ * The names that perf has for letters: whoever has the letter has the name, beside those
+ * of its own.  Returns what is to be freed.
+ */
+static struct option *with_names_of_letters(const struct cmd_line *line)
+{
+	static const struct option names[] = {
+		{ "all-cpus", no_argument, NULL, 'a' },
+		{ "cgroup", required_argument, NULL, 'G' },
+		{ "cpu", required_argument, NULL, 'C' },
+		{ "event", required_argument, NULL, 'e' },
+		{ "freq", required_argument, NULL, 'F' },
+		{ "interval-print", required_argument, NULL, 'I' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "tid", required_argument, NULL, 't' },
+		{ "verbose", no_argument, NULL, 'v' },
+	};
+	const size_t nr = sizeof(names) / sizeof(*names);
+	struct option *all;
+	size_t own = 0, i;
+
+	while (line->names[own].name)
+		own++;
+	all = xmalloc((own + nr + 1) * sizeof(*all));
+	memcpy(all, line->names, own * sizeof(*all));
+	for (i = 0; i < nr; i++)
+		if (strchr(line->letters, names[i].val))
+			all[own++] = names[i];
+	all[own] = (struct option) { 0 };
+	return all;
+}
+
 /* Has this option stood there before, with another value? */
 static bool is_second(struct cmd_line *line, int c)
 {
@@ -116,6 +166,7 @@ static bool is_second(struct cmd_line *line, int c)
 
 int cmd_line_next(struct cmd_line *line)
 {
+	struct option *names;
 	int c;
 
 	if (!line->begun) {
@@ -123,8 +174,9 @@ int cmd_line_next(struct cmd_line *line)
 		optind = 0;	/* glibc's: begin anew */
 		opterr = 0;
 	}
-	c = getopt_long(line->argc, line->argv, line->letters, line->names,
-			NULL);
+	names = with_names_of_letters(line);
+	c = getopt_long(line->argc, line->argv, line->letters, names, NULL);
+	free(names);
 	if (c == -1)
 		return CMD_LINE_END;
 	if (c == ':' || c == '?') {

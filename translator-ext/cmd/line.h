@@ -56,6 +56,13 @@ int cmd_line_number(const char *command, const char *what, const char *s,
 		    uint64_t *n);
 
 /**
+ * cmd_line_output - let stdout be a file, of a subcommand that starts no other program
+ *
+ * Return: 0, or -1 after a message
+ */
+int cmd_line_output(const char *command, const char *file);
+
+/**
  * cmd_line_seconds - read seconds, from 0.01 to 86400, for OPTION; 0, or -1 after a
  * message
  */

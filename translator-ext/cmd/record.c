@@ -31,6 +31,9 @@ struct record {
 		struct event_attr attr;	/* of all but waits */
 	} events[MAX_EVENTS];
 	size_t nr_events;
+	char *made[MAX_EVENTS + 2];	/* texts of events, to be freed */
+	size_t nr_made;
+	uint64_t hz;		/* -F; 0: it is not given */
 	struct {
 		char *name;
 		const char *probe;
@@ -90,7 +93,8 @@ static const struct sampled *find_event(const struct record *r,
 	return NULL;
 }
 
-static int take_event(struct record *r, const char *text)
+/* SAID: what the user wrote for it */
+static int take_event(struct record *r, const char *said, const char *text)
 {
 	struct sampled s = { .text = text };
 	const struct sampled *have;
@@ -104,19 +108,88 @@ static int take_event(struct record *r, const char *text)
 		free(parts.event);
 	}
 	if (rc) {
-		shown_line(stderr, "stapwatch record: -e: \"%s\": %s", text, why);
+		shown_line(stderr, "stapwatch record: -e: \"%s\": %s", said, why);
 		return -1;
 	}
 	have = find_event(r, &s);
 	if (have) {
 		shown_line(stderr, "stapwatch record: -e: \"%s\": \"%s\" samples that event already; leave out one of them",
-			   text, have->text);
+			   said, have->text);
 		return -1;
 	}
 	if (r->nr_events == MAX_EVENTS)
 		return cmd_line_fail("record", "there can be 16 events at most");
 	r->events[r->nr_events++] = s;
 	return 0;
+}
+
+/* The rate at which an event without a period is sampled.  It keeps step with nothing
+ * that the machine does at a round rate. */
+#define USUAL_HZ 997
+
+/* Keeps a text for as long as the events. */
+static const char *keep(struct record *r, struct buf *text)
+{
+	return r->made[r->nr_made++] = buf_take(text);
+}
+
+static int take_events(struct record *r, char *const *texts, size_t nr)
+{
+	struct buf text = { 0 };
+	bool rated = !nr;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		const char *s = texts[i];
+
+		if (!event_has_period(s)) {
+			buf_puts(&text, s);
+			if (event_is_wait(s))
+				buf_puts(&text, ":1");
+			else
+				buf_printf(&text, ":%" PRIu64 ",hz",
+					   r->hz ?: USUAL_HZ);
+			rated |= !event_is_wait(s);
+			s = keep(r, &text);
+		}
+		if (take_event(r, texts[i], s))
+			return -1;
+	}
+	if (r->hz && !rated)
+		return cmd_line_fail("record", "-F is of events without a period; leave it out, or the periods");
+	return 0;
+}
+
+/* Of time on CPUs, where nothing else is asked for. */
+static void take_usual(struct record *r)
+{
+	struct buf text = { 0 };
+
+	buf_printf(&text, "cpu_clock:%" PRIu64,
+		   1000000000 / (r->hz ?: USUAL_HZ));
+	r->events[r->nr_events++].text = keep(r, &text);
+	if (r->wall)
+		r->events[r->nr_events++] = (struct sampled) {
+			.text = "off_cpu:1",
+			.is_wait = true,
+		};
+}
+
+static int take_hz(struct record *r, const char *s)
+{
+	if (words_number(s, &r->hz) && r->hz <= 100000)
+		return 0;
+	return cmd_line_say("record", "-F wants samples a second, from 1 to 100000",
+			    s);
+}
+
+/* perf's, of which one is what samples have in any case. */
+static int take_call_graph(const char *s)
+{
+	if (!strcmp(s, "fp"))
+		return 0;
+	return cmd_line_say("record", "--call-graph: stacks are by frame pointers; a script has user stacks by debug information with ustack_id_dwarf(), see man stapwatch-profile",
+			    s);
 }
 
 static int take_mark(struct record *r, char *text)
@@ -137,29 +210,40 @@ static int read_options(struct record *r, int argc, char **argv)
 {
 	static const struct option names[] = {
 		{ "activate", required_argument, NULL, 'A' },
+		{ "call-graph", required_argument, NULL, 'H' },
 		{ "dump", required_argument, NULL, 'D' },
-		{ "for", required_argument, NULL, 'F' },
+		{ "for", required_argument, NULL, 'L' },
 		{ "keep", required_argument, NULL, 'K' },
 		{ "mark", required_argument, NULL, 'M' },
-		{ "output", required_argument, NULL, 'o' },
 		{ "timeline", no_argument, NULL, 'T' },
 		{ "wall", no_argument, NULL, 'W' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct cmd_line line = {
 		/* what comes behind the command's name is the command's */
-		.letters = "+:e:gaC:p:t:G:o:v",
+		.letters = "+:e:F:gaC:p:t:G:c:o:v",
 		.names = names,
 		.several = "eM",
 		.argc = argc,
 		.argv = argv,
 	};
+	char **texts = xmalloc(argc * sizeof(*texts));
+	size_t nr_texts = 0;
 	int c, rc = 0;
 
 	while (!rc && (c = cmd_line_next(&line)) != CMD_LINE_END) {
 		switch (c) {
 		case 'e':
-			rc = take_event(r, optarg);
+			texts[nr_texts++] = optarg;
+			break;
+		case 'F':
+			rc = take_hz(r, optarg);
+			break;
+		case 'H':
+			rc = take_call_graph(optarg);
+			break;
+		case 'c':
+			r->command = xstrdup(optarg);
 			break;
 		case 'g':
 			/* a sample has its stacks in any case */
@@ -205,7 +289,7 @@ static int read_options(struct record *r, int argc, char **argv)
 				rc = cmd_line_say("record", "--activate wants +30s, /10s or @14:30",
 					 optarg);
 			break;
-		case 'F':
+		case 'L':
 			if (record_when_lasts(&r->when, optarg))
 				rc = cmd_line_say("record", "--for wants a time, as 500ms, 10s, 5m or 1h",
 					 optarg);
@@ -217,24 +301,29 @@ static int read_options(struct record *r, int argc, char **argv)
 			rc = -1;
 		}
 	}
+	rc = rc ?: take_events(r, texts, nr_texts);
+	free(texts);
 	if (rc)
 		return rc;
 	if ((r->all || r->cpus) + !!r->pid + !!r->tid + !!r->cgroup > 1)
 		return cmd_line_fail("record", "-a and -C, -p, -t and -G exclude each other");
 	if (r->wall && r->nr_events)
-		return cmd_line_fail("record", "--wall is -e cpu_clock:1M -e off_cpu:1; leave out -e, or write both there with other periods");
-	if (r->timeline && (r->nr_events || r->wall || r->all || r->cpus || r->pid ||
+		return cmd_line_fail("record", "--wall is -e cpu_clock -e off_cpu:1; leave out -e, or write both there with other periods");
+	if (r->timeline && (r->nr_events || r->hz || r->wall || r->all || r->cpus || r->pid ||
 			    r->tid || r->cgroup))
-		return cmd_line_fail("record", "--timeline is of all threads on all CPUs, and has no samples; leave out -e, --wall, -a, -C, -p, -t and -G");
+		return cmd_line_fail("record", "--timeline is of all threads on all CPUs, and has no samples; leave out -e, -F, --wall, -a, -C, -p, -t and -G");
 	if (r->timeline && r->when.begins)
 		return cmd_line_fail("record", "--activate is of samples; of a timeline stapwatch report --time takes a part");
 	if (!r->keep != !r->dump)
 		return cmd_line_fail("record", "--keep SECS and --dump PROBE go together: what is kept is put out when the probe hits");
 	if (r->keep && !r->timeline)
 		return cmd_line_fail("record", "--keep is of a --timeline");
+	if (optind < argc && r->command)
+		return cmd_line_say("record", "-c has the command already",
+				    argv[optind]);
 	if (optind < argc)
 		r->command = words_of_shell(argc - optind, argv + optind);
-	else if (!r->all && !r->cpus && !r->pid && !r->tid && !r->cgroup &&
+	else if (!r->command && !r->all && !r->cpus && !r->pid && !r->tid && !r->cgroup &&
 		 !r->timeline)
 		return cmd_line_say("record", "whom to sample?", NULL);
 	if (r->pid && r->command)
@@ -242,12 +331,7 @@ static int read_options(struct record *r, int argc, char **argv)
 	if (r->cgroup && cgroups_check("record", r->cgroup))
 		return -1;
 	if (!r->nr_events && !r->timeline)
-		r->events[r->nr_events++].text = "cpu_clock:1000000";
-	if (r->wall)
-		r->events[r->nr_events++] = (struct sampled) {
-			.text = "off_cpu:1",
-			.is_wait = true,
-		};
+		take_usual(r);
 	return 0;
 }
 
@@ -346,6 +430,7 @@ int cmd_record(int argc, char **argv)
 	struct record r = { .file = "stapwatch.trace" };
 	struct buf script = { 0 };
 	int status = 1;
+	size_t i;
 
 	if (!read_options(&r, argc, argv)) {
 		write_script(&r, &script);
@@ -353,6 +438,8 @@ int cmd_record(int argc, char **argv)
 			shown_out(stderr, script.s, script.len);
 		status = run(&r, script.s);
 	}
+	for (i = 0; i < r.nr_made; i++)
+		free(r.made[i]);
 	free(r.command);
 	free(script.s);
 	return status;

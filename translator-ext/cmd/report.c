@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/shown.h"
 #include "base/warnings.h"
+#include "cmd/line.h"
 #include "cmd/report_options.h"
 #include "cmd/report_timeline.h"
 #include "config.h"
@@ -381,8 +382,10 @@ int cmd_report(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	if (report_options(argc, argv, &s))
 		return 1;
+	if (s.file && cmd_line_output("report", s.file))
+		return 1;
 	if (is_binary(s.output) && isatty(STDOUT_FILENO)) {
-		report_wrong("--%s writes what is no text: give stdout a file",
+		report_wrong("--%s writes what is no text: give a file by -o",
 			     s.output == OUTPUT_PPROF ? "pprof" : "perfetto");
 		return 1;
 	}

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/shown.h"
@@ -112,9 +113,7 @@ enum option_number {
 	OPT_BY = OPT_OUTPUT + OUTPUT_PERFETTO + 1,
 	OPT_BETWEEN,
 	OPT_COMM,
-	OPT_CPU,
 	OPT_CSV,
-	OPT_EVENT,
 	OPT_IDLE,
 	OPT_IMAGE,
 	OPT_INCLUSIVE,
@@ -123,11 +122,9 @@ enum option_number {
 	OPT_KALLSYMS,
 	OPT_LIMIT,
 	OPT_NO_DEMANGLE,
-	OPT_PID,
 	OPT_ROOT,
 	OPT_SORT,
 	OPT_SYMBOL,
-	OPT_TID,
 	OPT_TIME,
 	OPT_WALL,
 };
@@ -141,28 +138,25 @@ static const struct option options[] = {
 	{ "callers", no_argument, NULL, OPT_OUTPUT + OUTPUT_CALLERS },
 	{ "chrome", no_argument, NULL, OPT_OUTPUT + OUTPUT_CHROME },
 	{ "comm", required_argument, NULL, OPT_COMM },
-	{ "cpu", required_argument, NULL, OPT_CPU },
 	{ "csv", no_argument, NULL, OPT_CSV },
 	{ "diff", required_argument, NULL, OPT_OUTPUT + OUTPUT_DIFF },
-	{ "event", required_argument, NULL, OPT_EVENT },
 	{ "flamegraph", no_argument, NULL, OPT_OUTPUT + OUTPUT_FLAMEGRAPH },
 	{ "folded", no_argument, NULL, OPT_OUTPUT + OUTPUT_FOLDED },
 	{ "idle", no_argument, NULL, OPT_IDLE },
 	{ "image", required_argument, NULL, OPT_IMAGE },
 	{ "inclusive", no_argument, NULL, OPT_INCLUSIVE },
 	{ "inline", no_argument, NULL, OPT_INLINE },
+	{ "input", required_argument, NULL, 'i' },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "kallsyms", required_argument, NULL, OPT_KALLSYMS },
 	{ "limit", required_argument, NULL, OPT_LIMIT },
 	{ "no-demangle", no_argument, NULL, OPT_NO_DEMANGLE },
 	{ "perfetto", no_argument, NULL, OPT_OUTPUT + OUTPUT_PERFETTO },
-	{ "pid", required_argument, NULL, OPT_PID },
 	{ "pprof", no_argument, NULL, OPT_OUTPUT + OUTPUT_PPROF },
 	{ "root", required_argument, NULL, OPT_ROOT },
 	{ "samples", no_argument, NULL, OPT_OUTPUT + OUTPUT_SAMPLES },
 	{ "sort", required_argument, NULL, OPT_SORT },
 	{ "symbol", required_argument, NULL, OPT_SYMBOL },
-	{ "tid", required_argument, NULL, OPT_TID },
 	{ "time", required_argument, NULL, OPT_TIME },
 	{ "timeline", no_argument, NULL, OPT_OUTPUT + OUTPUT_TIMELINE },
 	{ "wall", no_argument, NULL, OPT_WALL },
@@ -202,13 +196,19 @@ static int take_option(struct settings *s, int opt)
 	case OPT_COMM:
 		s->filter.comm = optarg;
 		return 0;
-	case OPT_CPU:
+	case 'C':
 		return parse_number("cpu", optarg, &s->filter.cpu);
 	case OPT_CSV:
 		s->csv = true;
 		return 0;
-	case OPT_EVENT:
+	case 'e':
 		s->filter.event = optarg;
+		return 0;
+	case 'i':
+		s->path = optarg;
+		return 0;
+	case 'o':
+		s->file = optarg;
 		return 0;
 	case OPT_IDLE:
 		s->idle = true;
@@ -233,7 +233,7 @@ static int take_option(struct settings *s, int opt)
 	case OPT_NO_DEMANGLE:
 		s->from.mangled = true;
 		return 0;
-	case OPT_PID:
+	case 'p':
 		return parse_number("pid", optarg, &s->filter.pid);
 	case OPT_ROOT:
 		s->from.root = optarg;
@@ -244,7 +244,7 @@ static int take_option(struct settings *s, int opt)
 	case OPT_SYMBOL:
 		s->view.symbol = optarg;
 		return 0;
-	case OPT_TID:
+	case 't':
 		return parse_number("tid", optarg, &s->filter.tid);
 	case OPT_TIME:
 		return parse_time(optarg, &s->filter.span);
@@ -316,10 +316,27 @@ static int check_timeline(const struct settings *s)
 	return 0;
 }
 
+/* What stapwatch record writes if it is told of no other file. */
+#define USUAL_TRACE "stapwatch.trace"
+
+static int take_path(struct settings *s, int nr, char *const *paths)
+{
+	if (nr + !!s->path > 1)
+		return report_wrong("one trace is enough");
+	if (nr)
+		s->path = paths[0];
+	if (s->path)
+		return 0;
+	s->path = USUAL_TRACE;
+	return access(USUAL_TRACE, F_OK) ?
+	       report_wrong("which trace? There is no " USUAL_TRACE " here: name a FILE, or - for stdin") :
+	       0;
+}
+
 int report_options(int argc, char **argv, struct settings *s)
 {
 	struct cmd_line line = {
-		.letters = ":",
+		.letters = ":C:e:i:o:p:t:",
 		.names = options,
 		.argc = argc,
 		.argv = argv,
@@ -334,11 +351,8 @@ int report_options(int argc, char **argv, struct settings *s)
 	while ((opt = cmd_line_next(&line)) != CMD_LINE_END)
 		if (opt == CMD_LINE_WRONG || take_option(s, opt))
 			return -1;
-	if (argc - optind != 1)
-		return report_wrong(argc == optind ?
-				    "which trace? Name a FILE, or - for stdin" :
-				    "one trace is enough");
-	s->path = argv[optind];
+	if (take_path(s, argc - optind, argv + optind))
+		return -1;
 	if (s->idle && s->output != OUTPUT_FLAMEGRAPH)
 		return report_wrong("--idle is for --flamegraph; the idle loop is in all else");
 	if (s->json && s->output != OUTPUT_TABLE &&

@@ -30,6 +30,7 @@ enum output {
 
 struct settings {
 	const char *path;
+	const char *file;	/* the report goes there; NULL: to stdout */
 	const char *other;	/* of --diff */
 	struct places_from from;
 	enum output output;

@@ -35,7 +35,6 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 		{ "estimate", no_argument, NULL, 'M' },
 		{ "per-thread", no_argument, NULL, 'T' },
 		{ "json", no_argument, NULL, 'j' },
-		{ "output", required_argument, NULL, 'o' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct cmd_line line = {

@@ -114,6 +114,9 @@ bool event_is_wait(const char *text);
 int event_profile_wait(const struct event_profile *parts, char *why,
 		       size_t size);
 
+/** event_has_period - does it stand in "EVENT[:PERIOD][,OPTION...]"? */
+bool event_has_period(const char *text);
+
 /**
  * event_profile_split - take apart what stands in pmu_profile("...")
  * @text: the string

@@ -214,6 +214,16 @@ static void add_modifiers(struct profile *p)
 	buf_puts(&p->event, p->modifiers.s);
 }
 
+bool event_has_period(const char *text)
+{
+	const size_t len = piece_length(text);
+	size_t at;
+
+	/* behind a register's settings there may be one, or an error is said */
+	return find_period(text, len, &at) ||
+	       !strncmp(text + len, "," SETTING, strlen("," SETTING));
+}
+
 bool event_is_wait(const char *text)
 {
 	static const char name[] = "off_cpu";
