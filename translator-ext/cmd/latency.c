@@ -5,11 +5,13 @@
  */
 #include "cmd/cmd.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/shown.h"
+#include "cmd/cgroups.h"
 #include "cmd/latency.h"
 #include "cmd/line.h"
 #include "cmd/words.h"
@@ -50,13 +52,13 @@ static int read_options(struct latency_request *req, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "by", required_argument, NULL, 'b' },
-		{ "over", required_argument, NULL, 'o' },
+		{ "over", required_argument, NULL, 'O' },
 		{ "svg", required_argument, NULL, 's' },
 		{ "json", no_argument, NULL, 'j' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct cmd_line line = {
-		.letters = ":e:p:I:n:v",
+		.letters = ":e:p:t:aG:I:n:c:o:v",
 		.names = options,
 		.several = "e",
 		.argv = argv,
@@ -78,10 +80,30 @@ static int read_options(struct latency_request *req, int argc, char **argv)
 			rc = cmd_line_number("latency", "-p wants a process's number", optarg,
 					 &req->pid);
 			break;
+		case 't':
+			rc = cmd_line_number("latency", "-t wants a thread's number",
+					     optarg, &req->tid);
+			break;
+		case 'a':
+			req->all = true;
+			break;
+		case 'G':
+			req->cgroup = optarg;
+			break;
+		case 'c':
+			if (req->command)
+				rc = cmd_line_say("latency", "behind -- is a command already",
+						  optarg);
+			else
+				req->command = xstrdup(optarg);
+			break;
+		case 'o':
+			req->file = optarg;
+			break;
 		case 'b':
 			rc = take_by(req, optarg);
 			break;
-		case 'o':
+		case 'O':
 			rc = cmd_line_number("latency", "--over wants microseconds", optarg,
 					 &req->over_us);
 			break;
@@ -112,13 +134,38 @@ static int read_options(struct latency_request *req, int argc, char **argv)
 /* What does not go together. */
 static int check(const struct latency_request *req)
 {
+	if (req->all + !!req->pid + !!req->tid + !!req->cgroup > 1)
+		return cmd_line_fail("latency", "-a, -p, -t and -G exclude each other");
 	if (req->pid && req->command)
 		return cmd_line_fail("latency", "-p records calls of a process that runs; leave out the command, or -p");
 	if (req->count && !req->interval_ms)
 		return cmd_line_fail("latency", "-n counts intervals; say how long they are by -I MS");
 	if (req->svg && !req->interval_ms)
 		return cmd_line_fail("latency", "--svg draws intervals; say how long they are by -I MS");
-	return 0;
+	return req->cgroup ? cgroups_check("latency", req->cgroup) : 0;
+}
+
+/* Before anything is recorded: what could not be written would be lost. */
+static int open_output(struct latency_request *req)
+{
+	if (!req->file)
+		return 0;
+	req->out = fopen(req->file, "we");
+	if (req->out)
+		return 0;
+	shown_line(stderr, "stapwatch latency: %s: %s", req->file,
+		   strerror(errno));
+	return -1;
+}
+
+/* Some file systems say only now that there was no room. */
+static int close_output(const struct latency_request *req, int status)
+{
+	if (!req->file || !fclose(req->out))
+		return status;
+	shown_line(stderr, "stapwatch latency: %s: %s", req->file,
+		   strerror(errno));
+	return status ?: 1;
 }
 
 /* ---- intervals */
@@ -230,12 +277,13 @@ static void free_before(void)
 
 int cmd_latency(int argc, char **argv)
 {
-	struct latency_request req = { 0 };
+	struct latency_request req = { .out = stdout };
 	struct buf script = { 0 }, lists = { 0 };
 	size_t nr_lists, i;
 	int status = 1;
 
-	if (!read_options(&req, argc, argv) && !check(&req)) {
+	if (!read_options(&req, argc, argv) && !check(&req) &&
+	    !open_output(&req)) {
 		nr_lists = latency_lists(&req, &lists);
 		latency_script(&req, nr_lists, &script);
 		if (req.verbose)
@@ -245,6 +293,7 @@ int cmd_latency(int argc, char **argv)
 		else
 			status = latency_session(&req, script.s, &lists,
 						 nr_lists, on_block);
+		status = close_output(&req, status);
 	}
 	if (!status && req.svg && latency_heat_write(&heat, &req))
 		status = 1;

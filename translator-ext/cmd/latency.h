@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/buf.h"
 #include "event/event.h"
@@ -61,7 +62,11 @@ struct latency_request {
 	size_t nr_rates;
 	char *command;		/* a shell's words */
 	const char *svg;	/* where the picture goes; NULL: none is wanted */
-	uint64_t pid;		/* 0: none is given */
+	uint64_t pid, tid;	/* 0: none is given */
+	const char *cgroup;
+	bool all;		/* calls of all, while the command runs */
+	const char *file;	/* the table goes there; NULL: to stdout */
+	FILE *out;		/* open for it */
 	uint64_t over_us;
 	uint64_t interval_ms;	/* 0: only at the end */
 	uint64_t count;		/* of intervals; 0: no end */

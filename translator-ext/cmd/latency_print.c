@@ -222,7 +222,7 @@ static void put_head(const struct latency_request *req, struct buf *out)
 
 /* The time of a function, in rows of powers of two of nanoseconds. */
 static void draw(const struct latency_block *b,
-		 const struct latency_function *f)
+		 const struct latency_function *f, FILE *out)
 {
 	const struct latency_hist *h = &f->hists[LATENCY_TIME];
 	u64 rows[HIST_ROWS] = { h->n[PERFMAP_HIST_NEGATIVE] };
@@ -232,7 +232,7 @@ static void draw(const struct latency_block *b,
 		if (h->n[i])
 			rows[hist_row(hist_bucket(hist_mid(i) * b->tick_ns))] +=
 				h->n[i];
-	hist_draw(stdout, rows);
+	hist_draw(out, rows);
 }
 
 /* The function there, or a key of its, which stand behind it. */
@@ -266,11 +266,11 @@ static void put_losses(const struct latency_block *b, struct buf *out)
 }
 
 /* How many rows a terminal has room for, beside what stands around them. */
-static size_t rows_of_terminal(size_t nr)
+static size_t rows_of_terminal(FILE *terminal, size_t nr)
 {
 	struct winsize size;
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_row <= 7 ||
+	if (ioctl(fileno(terminal), TIOCGWINSZ, &size) || size.ws_row <= 7 ||
 	    nr <= size.ws_row - 7u)
 		return nr;
 	return size.ws_row - 7;
@@ -280,12 +280,12 @@ static size_t rows_of_terminal(size_t nr)
 static void put_table(const struct latency_request *req,
 		      const struct latency_block *b, struct buf *out)
 {
-	const bool live = req->interval_ms && isatty(STDOUT_FILENO);
+	const bool live = req->interval_ms && isatty(fileno(req->out));
 	const struct latency_function **f;
 	size_t i, nr, rows;
 
 	f = sorted(b, &nr);
-	rows = live ? rows_of_terminal(nr) : nr;
+	rows = live ? rows_of_terminal(req->out, nr) : nr;
 	/* a long line ends at the edge, and does not wrap */
 	if (live)
 		buf_puts(out, "\033[?7l\033[H\033[J");
@@ -322,10 +322,10 @@ int latency_print(const struct latency_request *req,
 		shown_name(&out, b->functions[0].name);
 		buf_puts(&out, "\n");
 	}
-	rc = buf_flush(&out, STDOUT_FILENO);
+	rc = buf_flush(&out, fileno(req->out));
 	if (!rc && draws) {
-		draw(b, &b->functions[0]);
-		rc = fflush(stdout) || ferror(stdout) ? -1 : 0;
+		draw(b, &b->functions[0], req->out);
+		rc = fflush(req->out) || ferror(req->out) ? -1 : 0;
 	}
 	if (rc)
 		shown_line(stderr, "stapwatch latency: cannot write: %s",

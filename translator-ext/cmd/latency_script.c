@@ -168,6 +168,33 @@ static void put_interval(uint64_t ms, struct buf *out)
 		   ms * 1000000);
 }
 
+/* Whose calls are recorded, if not all threads'. */
+static void put_whom(const struct latency_request *req, struct buf *out)
+{
+	if (req->cgroup) {
+		buf_puts(out, "\tif (!cgroup_watch(");
+		/* -G does not let each of its bytes pass */
+		buf_stap_string(out, req->cgroup);
+		buf_puts(out, ")) exit()\n");
+	} else if (req->tid) {
+		buf_puts(out, "\tif (!thread_watch(latency_tid)) exit()\n");
+	} else if (!req->all && (req->pid || req->command)) {
+		buf_puts(out, "\tif (!process_watch(target())) exit()\n");
+	} else {
+		return;
+	}
+	buf_puts(out, "\tcall_only_watched()\n");
+}
+
+/* They have ended, and no command tells when to. */
+static void put_end(const struct latency_request *req, struct buf *out)
+{
+	if (req->pid)
+		buf_puts(out, "probe timer.ms(100) { if (!tree_threads(target())) exit() }\n");
+	else if (req->tid && !req->command)
+		buf_puts(out, "probe timer.ms(100) { if (!thread_is_watched(latency_tid)) exit() }\n");
+}
+
 void latency_script(const struct latency_request *req, size_t nr_lists,
 		    struct buf *out)
 {
@@ -178,11 +205,11 @@ void latency_script(const struct latency_request *req, size_t nr_lists,
 		buf_printf(out, "global latency_%zu = \"\"\n", i);
 	if (req->over_us)
 		buf_puts(out, "global latency_over = 0\n");
+	if (req->tid)
+		buf_puts(out, "global latency_tid = 0\n");
 	put_natives(req, out);
 	buf_puts(out, "probe begin {\n\tlatency_began = stapwatch_ns()\n");
-	if (req->pid || req->command)
-		buf_puts(out, "\tif (!process_watch(target())) exit()\n"
-			      "\tcall_only_watched()\n");
+	put_whom(req, out);
 	if (req->over_us)
 		buf_puts(out, "\tcall_only_over(latency_over)\n");
 	if (req->by == LATENCY_BY_PROCESS)
@@ -204,6 +231,7 @@ void latency_script(const struct latency_request *req, size_t nr_lists,
 		      "}\n");
 	if (req->interval_ms)
 		put_interval(req->interval_ms, out);
+	put_end(req, out);
 	/* the last handler before it ends has what nothing is added to */
 	buf_puts(out, "probe end {\n"
 		      "\tlatency_head()\n"

@@ -158,7 +158,7 @@ static int run(struct session *s, const char *script, struct buf *lists,
 	       size_t nr_lists)
 {
 	const struct latency_request *req = s->req;
-	char *args[2 * LATENCY_LISTS + 16], *given[LATENCY_LISTS + 5], id[32];
+	char *args[2 * LATENCY_LISTS + 18], *given[LATENCY_LISTS + 6], id[32];
 	const char *list = lists->s;
 	int n = 0, nr_given = 0, i, status;
 	char name[48], number[32];
@@ -201,6 +201,10 @@ static int run(struct session *s, const char *script, struct buf *lists,
 		snprintf(number, sizeof(number), "%" PRIu64,
 			 req->over_us * 1000);
 		given[nr_given++] = words_of_global("latency_over", number);
+	}
+	if (req->tid) {
+		snprintf(number, sizeof(number), "%" PRIu64, req->tid);
+		given[nr_given++] = words_of_global("latency_tid", number);
 	}
 	for (i = 0; i < nr_given; i++) {
 		args[n++] = "-G";

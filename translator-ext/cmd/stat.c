@@ -39,7 +39,7 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 	};
 	struct cmd_line line = {
 		/* what comes behind the command's name is the command's */
-		.letters = "+:e:aC:p:t:G:I:o:v",
+		.letters = "+:e:aC:p:t:G:I:c:o:v",
 		.names = options,
 		.several = "e",
 		.argc = argc,
@@ -81,6 +81,9 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 			rc = cmd_line_number("stat", "-I wants milliseconds", optarg,
 					 &req->interval_ms);
 			break;
+		case 'c':
+			req->command = xstrdup(optarg);
+			break;
 		case 'T':
 			req->per_thread = true;
 			break;
@@ -100,6 +103,9 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 			rc = -1;
 		}
 	}
+	if (!rc && optind < argc && req->command)
+		return cmd_line_say("stat", "-c has the command already",
+				    argv[optind]);
 	if (!rc && optind < argc)
 		req->command = words_of_shell(argc - optind, argv + optind);
 	return rc;
