@@ -104,7 +104,7 @@ static const struct command commands[] = {
 	{ .name = "top", .run = cmd_top },
 	{ .name = "metrics", .run = cmd_metrics },
 	{ .name = "report", .run = cmd_report },
-	{ .name = "ppa", .run = cmd_ppa },
+	{ .name = "ppa", .run = cmd_ppa, .starts = true },
 	{ .name = "stat", .run = cmd_stat, .starts = true },
 	{ .name = "latency", .run = cmd_latency, .starts = true },
 	{ .name = "record", .run = cmd_record, .starts = true },

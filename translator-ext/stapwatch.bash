@@ -74,12 +74,16 @@ _stapwatch_ppa()
 		mapfile -t COMPREPLY < <(compgen -W 'thread process cgroup cpu' -- "$cur")
 		return
 		;;
-	-[in] | --threads)
+	-[ciInt] | --threads)
 		return
 		;;
 	esac
 	if [[ $cur == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W '-p -a -i -n --sort --by --why --irqs --syscalls --locks --threads --json' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W '-p -t -a -c -i -I -n --sort --by --why --irqs --syscalls --locks --threads --json -o' -- "$cur")
+		return
+	fi
+	if [[ $prev == -o ]]; then
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
 	fi
 	modules=$(compgen -G '/proc/systemtap/*/ppa')

@@ -57,14 +57,17 @@ static const struct command {
 			{ 0 },
 		},
 	}, {
-		"ppa", "[options] [[-p] PID | -a] [MODULE]",
-		" and a PID or a MODULE",
-		"Show where the time of CPUs and threads goes.",
+		"ppa", "[options] [PID] [MODULE] [COMMAND [ARGS]]",
+		", a PID, a MODULE and a COMMAND",
+		"Show where the time of CPUs and threads goes, all the time or while COMMAND runs.",
 		(const struct line []) {
 			{ "-p PID", "show that thread, or that process's threads" },
 			{ "-a", "show all threads that did anything" },
+			{ "-t TID", "show that thread alone" },
 			{ "-i SECS", "the length of an interval" },
+			{ "-c CMD", "a COMMAND, as stap has it" },
 			{ "-n COUNT", "end after so many intervals" },
+			{ "-I MS", "the same, in milliseconds" },
 			{ "--sort KEY", "by what the rows have: cpu, system, time, count, ..." },
 			{ "--by KEY", "a row for each thread, process, cgroup or cpu" },
 			{ "--irqs", "interrupts and softirqs of each CPU, by kind" },
@@ -74,6 +77,7 @@ static const struct command {
 			{ "--threads N", "start a session with room for so many threads" },
 			{ "--json", "print each interval as a JSON object" },
 			{ "-h, --help", "print this" },
+			{ "-o, --output FILE", "write the tables there" },
 			{ 0 },
 		},
 	}, {

@@ -77,6 +77,17 @@ int cmd_line_output(const char *command, const char *file)
 }
 
 /*
+int cmd_line_milliseconds(const char *command, const char *s, double *seconds)
+{
+	uint64_t ms;
+
+	if (!words_number(s, &ms) || ms < 10 || ms > 86400000)
+		return cmd_line_say(command, "-I wants milliseconds, from 10 to 86400000",
+				    s);
+	*seconds = ms / 1e3;
+	return 0;
+}
+
  * The option that getopt_long() has just refused, as the user wrote it: LETTER holds
  * it where it is one letter among others, as in -abc.
  */

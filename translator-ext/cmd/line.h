@@ -69,4 +69,7 @@ int cmd_line_output(const char *command, const char *file);
 int cmd_line_seconds(const char *command, const char *option, const char *s,
 		     double *seconds);
 
+/** cmd_line_milliseconds - the same of -I, whose milliseconds become seconds */
+int cmd_line_milliseconds(const char *command, const char *s, double *seconds);
+
 #endif

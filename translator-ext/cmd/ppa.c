@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -21,6 +22,7 @@
 #include "base/shown.h"
 #include "cmd/line.h"
 #include "cmd/ppa_cgroup.h"
+#include "cmd/ppa_command.h"
 #include "cmd/ppa_interval.h"
 #include "cmd/ppa_irqs.h"
 #include "cmd/ppa_json.h"
@@ -47,9 +49,13 @@ struct ppa {
 	uint64_t pid;		/* 0: all */
 	uint64_t count;		/* 0: no end */
 	uint64_t threads;	/* that there is room for; 0: as the machine wants */
-	double interval;
+	double interval;	/* 0: none is given */
+	struct ppa_command command;
+	const char *file;	/* tables go there; NULL: to stdout */
+	int fd;
 	const char *sort;	/* as it is asked for; NULL: it is not */
 	enum ppa_by by;
+	bool all;
 	bool why;
 	bool irqs;
 	enum ppa_extra extra;
@@ -74,7 +80,7 @@ static void on_signal(int sig)
 
 static int write_out(struct ppa *p)
 {
-	if (!buf_flush(&p->out, STDOUT_FILENO))
+	if (!buf_flush(&p->out, p->fd))
 		return 0;
 	shown_line(stderr, "stapwatch ppa: cannot write: %s", strerror(errno));
 	return -1;
@@ -193,17 +199,27 @@ static double interval_seconds(const struct ppa_interval *in, double taken)
 	return (double)(in->now.now - in->before.now) / in->now.hz;
 }
 
+static void wait_for_interval(struct ppa *p)
+{
+	const double seconds = p->interval ?: 1;
+	struct timespec ts = {
+		.tv_sec = seconds,
+		.tv_nsec = (seconds - (time_t)seconds) * 1e9,
+	};
+
+	if (p->command.argv)
+		ppa_command_wait(&p->command, p->interval);
+	else
+		nanosleep(&ts, NULL);
+}
+
 static int one_round(struct ppa *p, bool first)
 {
 	double before = p->taken;
-	struct timespec ts = {
-		.tv_sec = p->interval,
-		.tv_nsec = (p->interval - (time_t)p->interval) * 1e9,
-	};
 
 	ppa_snapshot_free(&p->in.before);
 	p->in.before = p->in.now;
-	nanosleep(&ts, NULL);
+	wait_for_interval(p);
 	if (take(p)) {
 		p->in.now = (struct ppa_snapshot) { 0 };
 		return stopped ? 0 : -1;
@@ -222,26 +238,52 @@ static int one_round(struct ppa *p, bool first)
 	return write_out(p);
 }
 
+/* Before anything is measured: what could not be written would be lost. */
+static int open_output(struct ppa *p)
+{
+	p->fd = STDOUT_FILENO;
+	if (!p->file)
+		return 0;
+	p->fd = open(p->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (p->fd >= 0)
+		return 0;
+	shown_line(stderr, "stapwatch ppa: %s: %s", p->file, strerror(errno));
+	return -1;
+}
+
+static bool goes_on(const struct ppa *p, uint64_t round)
+{
+	return !stopped && !p->command.ended &&
+	       (!p->count || round < p->count);
+}
+
 static int run(struct ppa *p)
 {
 	struct sigaction act = { .sa_handler = on_signal };
 	uint64_t round;
 	int rc;
 
+	if (open_output(p))
+		return 1;
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 	p->dir = ppa_session_begin(p->named, p->extra, p->threads, &stopped);
 	if (!p->dir)
 		return stopped ? 0 : 1;
-	p->terminal = !p->json && isatty(STDOUT_FILENO);
+	/* a command's output stands there, too, and is not to be drawn over */
+	p->terminal = !p->json && !p->command.argv && isatty(p->fd);
 	p->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	rc = take(p);
 	if (!rc && p->terminal)
 		buf_puts(&p->out, "\033[2J");
-	for (round = 0; !rc && !stopped && (!p->count || round < p->count);
-	     round++)
+	if (!rc && p->command.argv)
+		rc = ppa_command_start(&p->command);
+	for (round = 0; !rc && goes_on(p, round); round++)
 		rc = one_round(p, !round);
+	ppa_command_end(&p->command);
 	ppa_session_end();
+	if (p->command.status)
+		return p->command.status;
 	return rc && !stopped ? 1 : 0;
 }
 
@@ -249,13 +291,70 @@ static int run(struct ppa *p)
 
 static int take_pid(struct ppa *p, const char *s)
 {
-	return cmd_line_number("ppa", "-p wants a process's or thread's number", s,
+	if (p->pid)
+		return cmd_line_say("ppa", "one PID or TID is enough", s);
+	return cmd_line_number("ppa", p->in.one_thread ?
+			       "-t wants a thread's number" :
+			       "-p wants a process's or thread's number", s,
 			   &p->pid);
 }
 
 static bool is_number(const char *s)
 {
 	return *s && !s[strspn(s, "0123456789")];
+}
+
+/* As one word, for a shell. */
+static void take_command(struct ppa *p, char *words)
+{
+	static char *argv[] = { "sh", "-c", NULL, NULL };
+
+	argv[2] = words;
+	p->command.argv = argv;
+}
+
+/* Has it the form of a directory's name, or is it that of a module? */
+static bool is_module(const char *s)
+{
+	struct buf path = { 0 };
+	bool is;
+
+	if (strchr(s, '/'))
+		return !ppa_command_is_there(s);
+	buf_printf(&path, "/proc/systemtap/%s", s);
+	is = !access(path.s, F_OK);
+	free(path.s);
+	return is;
+}
+
+/*
+ * Behind the options seen up to now: a PID, a MODULE, or a COMMAND, which has all the
+ * rest.
+ */
+static int take_operand(struct ppa *p, char **argv)
+{
+	const bool told = optind > 1 && !strcmp(argv[optind - 1], "--");
+	char *s = argv[optind];
+
+	if (!told && is_number(s)) {
+		optind++;
+		return take_pid(p, s);
+	}
+	if (!told && is_module(s)) {
+		optind++;
+		if (p->named)
+			return cmd_line_say("ppa", "one MODULE is enough", s);
+		p->named = s;
+		return 0;
+	}
+	if (!ppa_command_is_there(s))
+		return cmd_line_say("ppa", told ? "there is no such command" :
+				    "there is no such module and no such command",
+				    s);
+	if (p->command.argv)
+		return cmd_line_say("ppa", "-c has the command already", s);
+	p->command.argv = argv + optind;
+	return 1;
 }
 
 static int take_threads(struct ppa *p, const char *s)
@@ -335,67 +434,64 @@ static int take_extra(struct ppa *p, enum ppa_extra extra)
 	return 0;
 }
 
-static int read_options(struct ppa *p, int argc, char **argv)
+static int take_option(struct ppa *p, int c)
 {
-	static const struct option options[] = {
-		{ "sort", required_argument, NULL, 's' },
-		{ "by", required_argument, NULL, 'b' },
-		{ "why", no_argument, NULL, 'w' },
-		{ "irqs", no_argument, NULL, 'q' },
-		{ "syscalls", no_argument, NULL, 'c' },
-		{ "locks", no_argument, NULL, 'l' },
-		{ "threads", required_argument, NULL, 't' },
-		{ "json", no_argument, NULL, 'j' },
-		{ NULL, 0, NULL, 0 },
-	};
-	bool all = false;
-	struct cmd_line line = {
-		.letters = ":p:ai:n:",
-		.names = options,
-		.argc = argc,
-		.argv = argv,
-	};
-	int c, rc = 0;
+	switch (c) {
+	case 'p':
+		return take_pid(p, optarg);
+	case 't':
+		p->in.one_thread = true;
+		return take_pid(p, optarg);
+	case 'a':
+		p->all = true;
+		return 0;
+	case 'i':
+	case 'I':
+		if (p->interval)
+			return cmd_line_say("ppa", "-i and -I both say how long an interval is",
+					    optarg);
+		return c == 'I' ? cmd_line_milliseconds("ppa", optarg,
+						       &p->interval) :
+				  cmd_line_seconds("ppa", "-i", optarg,
+						   &p->interval);
+	case 'n':
+		return cmd_line_number("ppa", "-n wants a number from 1 on",
+				       optarg, &p->count);
+	case 'c':
+		take_command(p, optarg);
+		return 0;
+	case 'o':
+		p->file = optarg;
+		return 0;
+	case 's':
+		p->sort = optarg;
+		return 0;
+	case 'b':
+		return take_by(p, optarg);
+	case 'w':
+		p->why = true;
+		return 0;
+	case 'q':
+		p->irqs = true;
+		return 0;
+	case 'S':
+		return take_extra(p, PPA_EXTRA_SYSCALLS);
+	case 'l':
+		return take_extra(p, PPA_EXTRA_LOCKS);
+	case 'T':
+		return take_threads(p, optarg);
+	case 'j':
+		p->json = true;
+		return 0;
+	default:
+		return -1;
+	}
+}
 
-	while (!rc && (c = cmd_line_next(&line)) != CMD_LINE_END) {
-		if (c == CMD_LINE_WRONG)
-			rc = -1;
-		else if (c == 'p')
-			rc = take_pid(p, optarg);
-		else if (c == 'a')
-			all = true;
-		else if (c == 'i')
-			rc = cmd_line_seconds("ppa", "-i", optarg,
-					      &p->interval);
-		else if (c == 'n')
-			rc = cmd_line_number("ppa", "-n wants a number from 1 on", optarg,
-					 &p->count);
-		else if (c == 's')
-			p->sort = optarg;
-		else if (c == 'b')
-			rc = take_by(p, optarg);
-		else if (c == 'w')
-			p->why = true;
-		else if (c == 'q')
-			p->irqs = true;
-		else if (c == 'c')
-			rc = take_extra(p, PPA_EXTRA_SYSCALLS);
-		else if (c == 'l')
-			rc = take_extra(p, PPA_EXTRA_LOCKS);
-		else if (c == 't')
-			rc = take_threads(p, optarg);
-		else
-			p->json = true;
-	}
-	/* a PID may stand alone; a module of that name goes by its directory */
-	if (!rc && optind < argc && is_number(argv[optind])) {
-		if (p->pid)
-			return cmd_line_say("ppa", "one PID is enough", argv[optind]);
-		rc = take_pid(p, argv[optind++]);
-	}
-	if (rc)
-		return rc;
-	if (all && p->pid)
+/* What does not go together. */
+static int check(struct ppa *p)
+{
+	if (p->all && p->pid)
 		return cmd_line_say("ppa", "-p and -a exclude each other", "-a");
 	if (p->by == PPA_CPUS && (p->why || p->pid))
 		return cmd_line_say("ppa", "--by cpu excludes --why and -p", "cpu");
@@ -407,20 +503,55 @@ static int read_options(struct ppa *p, int argc, char **argv)
 			   extra_names[p->extra]);
 	if (p->by == PPA_CGROUPS && p->pid)
 		return cmd_line_say("ppa", "--by cgroup excludes -p", "cgroup");
+	if (p->in.one_thread && p->by == PPA_PROCESSES)
+		return cmd_line_say("ppa", "--by process excludes -t", "process");
 	if (take_sort(p))
 		return -1;
-	if (argc - optind > 1)
-		return cmd_line_say("ppa", "one MODULE is enough", argv[optind + 1]);
-	p->named = argv[optind];
 	if (p->named && p->threads)
 		return cmd_line_say("ppa", "--threads starts a session, and excludes one that is there",
 			   p->named);
 	return 0;
 }
 
+static int read_options(struct ppa *p, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "sort", required_argument, NULL, 's' },
+		{ "by", required_argument, NULL, 'b' },
+		{ "why", no_argument, NULL, 'w' },
+		{ "irqs", no_argument, NULL, 'q' },
+		{ "syscalls", no_argument, NULL, 'S' },
+		{ "locks", no_argument, NULL, 'l' },
+		{ "threads", required_argument, NULL, 'T' },
+		{ "json", no_argument, NULL, 'j' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct cmd_line line = {
+		.letters = "+:p:t:ai:I:n:c:o:",
+		.names = options,
+		.argc = argc,
+		.argv = argv,
+	};
+	int c, rc = 0;
+
+	while (!rc) {
+		c = cmd_line_next(&line);
+		if (c == CMD_LINE_END) {
+			if (optind == argc)
+				break;
+			rc = take_operand(p, argv);
+		} else {
+			rc = take_option(p, c);
+		}
+	}
+	if (rc < 0)
+		return rc;
+	return check(p);
+}
+
 int cmd_ppa(int argc, char **argv)
 {
-	struct ppa p = { .interval = 1 };
+	struct ppa p = { 0 };
 	int status = 1;
 
 	setlocale(LC_CTYPE, "");

@@ -197,7 +197,8 @@ void ppa_interval_rows(struct ppa_interval *p, uint64_t pid)
 				       t->values[PPA_SCACCUM]);
 		take_from(&rest->system, t->values[PPA_SCACCUM]);
 		take_from(&rest->syscalls, t->values[PPA_SYSCALLCNT]);
-		if (pid ? t->tid == pid || t->tgid == pid : is_active(t))
+		if (pid ? t->tid == pid || (!p->one_thread && t->tgid == pid) :
+			  is_active(t))
 			p->nr_rows++;
 	}
 	qsort_r(p->rows, p->nr_rows, sizeof(*p->rows), by_key, &p->sort);

@@ -6,6 +6,8 @@
 #ifndef STAPWATCH_PPA_INTERVAL_H
 #define STAPWATCH_PPA_INTERVAL_H
 
+#include <stdbool.h>
+
 #include "cmd/ppa_files.h"
 #include "cmd/ppa_sort.h"
 
@@ -25,6 +27,7 @@ struct ppa_others {
 struct ppa_interval {
 	struct ppa_snapshot before, now;
 	double seconds;		/* between these */
+	bool one_thread;	/* of a PID only that thread is asked for */
 	enum ppa_sort sort;	/* of all kinds of rows but CPUs */
 	enum ppa_sort cpu_sort;	/* PPA_BY_DEFAULT: by their numbers */
 	struct ppa_thread *rows;	/* differences */
