@@ -60,7 +60,7 @@ struct server {
 	int nr;
 	struct metrics_log log;
 	struct metrics_ppa ppa;
-	char *name;		/* what it was told to listen as */
+	char *name;		/* what it listens as; empty: all addresses */
 	bool loopback;		/* nobody else's machine is to reach it */
 	/* each has a thread of its own */
 	struct MHD_Daemon *daemons[ADDRESSES];
@@ -397,6 +397,13 @@ static int parse_address(const char *listen, struct addrinfo **found,
 	if (len > 1 && *addr == '[' && addr[len - 1] == ']') {
 		addr[len - 1] = '\0';
 		memmove(addr, addr + 1, len - 1);
+	}
+	/* none is said: nobody else's machine is to reach it */
+	if (!*addr) {
+		free(addr);
+		addr = xstrdup("localhost");
+	} else if (!strcmp(addr, "::")) {
+		*addr = '\0';
 	}
 	*name = addr;
 	err = getaddrinfo(*addr ? addr : NULL, colon + 1, &hints, found);
