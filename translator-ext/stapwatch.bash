@@ -94,14 +94,14 @@ _stapwatch_ppa()
 # For `top' and `metrics': their options, modules that have a map, files.
 _stapwatch_map()
 {
-	local options='-n -d --sort' maps
+	local options='-n -d -I --sort' maps
 	[[ ${COMP_WORDS[1]} == top ]] || options='--listen --prometheus'
 	case $prev in
 	--sort)
 		mapfile -t COMPREPLY < <(compgen -W 'name value rate' -- "$cur")
 		return
 		;;
-	-[nd] | --listen)
+	-[ndI] | --listen)
 		return
 		;;
 	esac

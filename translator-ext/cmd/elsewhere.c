@@ -105,3 +105,83 @@ bool elsewhere_command(const char *word)
 	free(said.s);
 	return true;
 }
+
+#define ANYWAY "it is so anyway; leave it out"
+
+/* By subcommand: options of others' tools that it does not have, and what it has. */
+static const struct {
+	const char *command;
+	const char *options;	/* each between spaces */
+	const char *ours;
+} options[] = {
+	{ "list", " -v --details --long-desc ", "each event has its text anyway; leave it out" },
+	{ "list", " -j ", "here it is --json" },
+	{ "top", " -e -p -t -a -C -g -K -U ",
+	  "top is of a script's counters; where CPU time goes: stapwatch record -a sleep 10, then stapwatch report" },
+	{ "top", " -H ", "threads are in stapwatch ppa" },
+	{ "top", " -i ", "here it is -d SECS, or -I MS" },
+	{ "metrics", " -p --port --web.listen-address ", "here it is --listen ADDR:PORT" },
+	{ "ppa", " -e --event ", "ppa counts no events; stapwatch stat does" },
+	{ "ppa", " -C --cpu ", "--by cpu has a row for each" },
+	{ "ppa", " -G --cgroup ", "--by cgroup has a row for each" },
+	{ "ppa", " -d --delay ", "here it is -i SECS, or -I MS" },
+	{ "ppa", " -s ", "system calls, summed up: --syscalls" },
+	{ "stat", " -x --field-separator ", "here it is --json, with -o FILE" },
+	{ "stat", " -j ", "here it is --json" },
+	{ "stat", " -r --repeat ", "each run has its own counts: let a shell's loop repeat it" },
+	{ "stat", " -d --detailed -T --transaction ", "-e names events, and stapwatch list lists them" },
+	{ "stat", " -M --metrics --topdown ", "rates are events here, as -e ipc" },
+	{ "stat", " -A --no-aggr --per-core --per-socket ", "-C CPUS counts on those alone" },
+	{ "stat", " -i --no-inherit ", "-t TID counts one thread alone" },
+	{ "stat", " -B --big-num ", ANYWAY },
+	{ "stat", " -F --freq ", "stat counts, and samples nothing; stapwatch record does" },
+	{ "stat", " -g ", "stat has no stacks; stapwatch record has" },
+	{ "latency", " -C --cpu ", "calls are recorded on all CPUs; --by cpu has a row for each" },
+	{ "latency", " -F ", "functions have a row each anyway; leave it out" },
+	{ "latency", " -d --duration ", "so long as a command runs: -a -- sleep 10" },
+	{ "latency", " -i ", "here it is -I MS" },
+	{ "latency", " -r --regexp ", "patterns are those of file names, as 'vfs_*'" },
+	{ "latency", " -u --microseconds -m --milliseconds ", "tables have microseconds, histograms nanoseconds" },
+	{ "latency", " -s --summary ", "system calls are 'syscall:*'" },
+	{ "latency", " -g --call-graph ", "latency has no stacks; stapwatch record --wall has" },
+	{ "record", " -b --branch-any -j --branch-filter ",
+	  "a PMU that records branches does so for a script's samples: see sample_branches() in man tapset::stapwatch-profile" },
+	{ "record", " -T --timestamp -s --stat -d --data ", "a sample has what there is of it anyway; leave it out" },
+	{ "record", " -i --no-inherit ", "-t TID samples one thread alone" },
+	{ "record", " -D --delay ", "here it is --activate, as --activate +2s" },
+	{ "record", " --off-cpu ", "here it is --wall" },
+	{ "record", " --overwrite --switch-output ", "of a timeline, --keep SECS and --dump PROBE" },
+	{ "record", " -I ", "a trace has the time of each sample, and stapwatch report --time takes a part" },
+	{ "report", " --stdio --tui --gtk ", "it is text anyway; leave it out" },
+	{ "report", " -n --show-nr-samples --show-total-period ", "a row has its number of samples and of events anyway; leave it out" },
+	{ "report", " -s ", "here it is --by, as --by comm,image,symbol" },
+	{ "report", " -F --fields ", "--by NAMES says what a row is of" },
+	{ "report", " -g --call-graph ", "here it is --callees" },
+	{ "report", " -G --inverted ", "here it is --callers" },
+	{ "report", " --children ", "here it is --inclusive" },
+	{ "report", " --no-children ", "it is so without --inclusive; leave it out" },
+	{ "report", " -c --comms ", "here it is --comm PATTERN" },
+	{ "report", " -d --dsos ", "here it is --image PATTERN" },
+	{ "report", " -S --symbols ", "here it is --symbol PATTERN" },
+	{ "report", " --percent-limit ", "here it is --limit PERCENT" },
+	{ "report", " -b --branch-stack ", "here it is --branches" },
+	{ "report", " --symfs ", "here it is --root DIR" },
+	{ "report", " -D --dump-raw-trace ", "here it is --samples" },
+	{ "report", " -k --vmlinux ", "it is found by its build-id; see FILES in man stapwatch-report" },
+};
+
+const char *elsewhere_option(const char *command, const char *option,
+			     size_t len)
+{
+	struct buf word = { 0 };
+	const char *ours = NULL;
+	size_t i;
+
+	buf_printf(&word, " %.*s ", (int)len, option);
+	for (i = 0; !ours && i < sizeof(options) / sizeof(*options); i++)
+		if (!strcmp(options[i].command, command) &&
+		    strstr(options[i].options, word.s))
+			ours = options[i].ours;
+	free(word.s);
+	return ours;
+}

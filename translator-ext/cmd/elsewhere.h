@@ -7,6 +7,7 @@
 #define STAPWATCH_ELSEWHERE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /**
  * elsewhere_command - say of a first word that it is no command of ours
@@ -16,5 +17,15 @@
  * the name of one
  */
 bool elsewhere_command(const char *word);
+
+/**
+ * elsewhere_option - what an option of perf's or bcc's is here
+ * @command: the subcommand
+ * @option: as the user wrote it, up to @len; one that the subcommand does not have
+ *
+ * Return: the end of a sentence; NULL if nothing is known of it
+ */
+const char *elsewhere_option(const char *command, const char *option,
+			     size_t len);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/shown.h"
 #include "base/suggest.h"
 #include "cmd/cmd.h"
+#include "cmd/elsewhere.h"
 #include "cmd/words.h"
 
 static int say(const char *command, const char *what, const char *value,
@@ -76,7 +77,6 @@ int cmd_line_output(const char *command, const char *file)
 	return 0;
 }
 
-/*
 int cmd_line_milliseconds(const char *command, const char *s, double *seconds)
 {
 	uint64_t ms;
@@ -88,6 +88,7 @@ int cmd_line_milliseconds(const char *command, const char *s, double *seconds)
 	return 0;
 }
 
+/*
  * The option that getopt_long() has just refused, as the user wrote it: LETTER holds
  * it where it is one letter among others, as in -abc.
  */
@@ -118,13 +119,19 @@ static void put_near(const char *command, const char *option, struct buf *out)
 
 static int say_refused(const struct cmd_line *line, int c)
 {
-	const char *command = line->argv[0], *option;
+	const char *command = line->argv[0], *option, *ours;
 	struct buf near = { 0 };
 	char letter[3];
 
 	option = refused(line, c, letter);
 	if (c == ':')
 		return cmd_line_say(command, "a value is missing", option);
+	ours = elsewhere_option(command, option, strcspn(option, "="));
+	if (ours) {
+		shown_line(stderr, "stapwatch %s: unknown option: \"%s\"; %s",
+			   command, option, ours);
+		return -1;
+	}
 	put_near(command, option, &near);
 	say(command, "unknown option", option, near.s ?: "");
 	free(near.s);

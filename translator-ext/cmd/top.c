@@ -235,7 +235,7 @@ static int read_options(struct top *t, int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	struct cmd_line line = {
-		.letters = ":n:d:",
+		.letters = ":n:d:I:",
 		.names = options,
 		.argc = argc,
 		.argv = argv,
@@ -248,6 +248,9 @@ static int read_options(struct top *t, int argc, char **argv)
 		else if (c == 'n')
 			rc = cmd_line_number("top", "-n wants a number from 1 on",
 					     optarg, &t->count);
+		else if (c == 'I')
+			rc = cmd_line_milliseconds("top", optarg,
+							   &t->keys.delay);
 		else if (c == 'd')
 			rc = cmd_line_seconds("top", "-d", optarg,
 					      &t->keys.delay);
