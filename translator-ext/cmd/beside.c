@@ -129,11 +129,13 @@ static int run(struct session *s, const char *dir)
 	struct buf fifo = { 0 };
 	int fd = -1, status = 1;
 
+	if (!path)
+		return RUN_NO_STAP;
 	buf_printf(&fifo, "%s/out", dir);
-	if (path && !mkfifo(fifo.s, 0600))
+	if (!mkfifo(fifo.s, 0600))
 		/* for writing as well: it does not end before there is a writer */
 		fd = open(fifo.s, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	if (path && fd < 0)
+	if (fd < 0)
 		shown_line(stderr, "stapwatch %s: %s: %s", who, fifo.s,
 			   strerror(errno));
 	if (fd >= 0) {
