@@ -131,6 +131,31 @@ static void say_none(const struct settings *s, const struct profile *p,
 	free(of.s);
 }
 
+/* The trace has no sample at all: what it has, and what shows that. */
+static void say_other(const struct settings *s, const struct profile *p,
+		      const struct loss_sum *sum, struct warnings *w)
+{
+	struct buf marks = { 0 };
+
+	if (sum->read || sum->lost || sum->missing)
+		return;
+	if (p->notes)
+		buf_printf(&marks, "%" PRIu64 " marks", p->notes);
+	if (p->has_timeline)
+		warnings_add(w, WARNING_NUMBERS, 1,
+			     "%s: has no samples but a timeline of %" PRIu64 " slices%s%s: --timeline shows it as text, --perfetto and --chrome are for viewers",
+			     p->name, p->slices, p->notes ? " and " : "",
+			     marks.s ?: "");
+	else if (!p->notes)
+		warnings_add(w, WARNING_NUMBERS, 1, "%s: has no samples",
+			     p->name);
+	else if (s->output != OUTPUT_SAMPLES)
+		warnings_add(w, WARNING_NUMBERS, 1,
+			     "%s: has no samples but %s: --samples shows them",
+			     p->name, marks.s);
+	free(marks.s);
+}
+
 /* Of the whole trace. */
 static void say_missing(const struct profile *p, const struct loss_sum *sum,
 			struct warnings *w)
@@ -171,6 +196,7 @@ static void say_losses(const struct settings *s, const struct profile *p,
 			     warnings_share(p->no_period, sum.read),
 			     "%s: the periods of %" PRIu64 " samples are more than can be, and are counted as 0",
 			     p->name, p->no_period);
+	say_other(s, p, &sum, w);
 	places_say(v->places, w);
 	say_version(p, w);
 }

@@ -441,6 +441,7 @@ static void on_mark(struct reading *rd, const struct sw_trace_note *r)
 	const struct profile_filter *f = rd->filter;
 	struct profile *p = rd->p;
 
+	p->notes++;
 	spans_mark(&p->spans, &f->span, r->r.time, r->name);
 	if (rd->fields & PROFILE_EACH &&
 	    spans_want(&p->spans, &f->span, p->head->r.time, r->r.time,
@@ -449,6 +450,13 @@ static void on_mark(struct reading *rd, const struct sw_trace_note *r)
 	    (f->tid < 0 || f->tid == r->tid) &&
 	    (f->cpu < 0 || f->cpu == r->r.cpu))
 		marks_add(&p->marks, r);
+}
+
+static void on_slices_end(struct profile *p,
+			  const struct sw_trace_slices_end *r)
+{
+	if (r->lost < r->taken)
+		p->slices += r->taken - r->lost;
 }
 
 static void on_record(struct reading *rd, const struct sw_trace_record *r)
@@ -468,6 +476,12 @@ static void on_record(struct reading *rd, const struct sw_trace_record *r)
 		break;
 	case SW_TRACE_NOTE:
 		on_mark(rd, (const void *)r);
+		break;
+	case SW_TRACE_TIMELINE:
+		rd->p->has_timeline = true;
+		break;
+	case SW_TRACE_SLICES_END:
+		on_slices_end(rd->p, (const void *)r);
 		break;
 	default:
 		procs_record(rd->p->procs, r);

@@ -134,6 +134,9 @@ struct profile {
 	uint64_t no_stack;	/* samples that have one that is not there */
 	uint64_t periods;	/* of all samples: no sum of theirs overflows */
 	uint64_t no_period;	/* samples whose would have done it */
+	bool has_timeline;	/* besides samples, or in their place */
+	uint64_t slices;	/* of it, that CPUs told of at their ends */
+	uint64_t notes;		/* marks, also those that are not wanted */
 	struct loss loss;
 	struct trace_skipped skipped;
 };
