@@ -25,6 +25,10 @@ struct warnings {
 	struct warning *all;
 	size_t nr, size;
 	bool several;		/* there is more than one trace: each line names its own */
+	bool all_told;		/* notes of few samples, too */
+	uint64_t samples;	/* of which there are notes */
+	size_t few;		/* notes that warnings_print() has left out */
+	uint64_t few_samples;	/* that they are on; one that is in two of them is so twice */
 };
 
 /**
@@ -42,11 +46,25 @@ void warnings_add(struct warnings *w, enum warning_of of, double share,
 		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /**
+ * warnings_note - one more, which is left out if it is of few samples
+ * @samples: that it is on; 0: nobody knows, and it is told
+ * @whole: of so many
+ */
+void warnings_note(struct warnings *w, enum warning_of of, uint64_t samples,
+		   uint64_t whole, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+
+/**
  * warnings_print - tell all that there are, sorted, those that are alike once
  * @command: what stands before each
  *
- * None is left.
+ * Notes that are on less than 1 % of the samples in all are left out and counted.  None
+ * is left.
  */
 void warnings_print(struct warnings *w, const char *command, FILE *out);
+
+/** warnings_print_few - how many notes warnings_print() has left out, if any */
+void warnings_print_few(const struct warnings *w, const char *command,
+			FILE *out);
 
 #endif

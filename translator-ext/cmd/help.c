@@ -193,6 +193,7 @@ static const struct command {
 			{ "--root DIR", "look for the files of processes there" },
 			{ "-i, --input FILE", "the trace, instead of stapwatch.trace" },
 			{ "-o, --output FILE", "the report, instead of to stdout" },
+			{ "-v", "tell all notes, those of few samples, too" },
 			{ "-h, --help", "print this" },
 			{ 0 },
 		},

@@ -67,9 +67,9 @@ static void say_broken(const struct profile *p, const struct view *v,
 	if (kernels)
 		buf_printf(&of, ", %" PRIu64 " of them at an address of the kernel's",
 			   kernels);
-	warnings_add(w, WARNING_NUMBERS, warnings_share(all, read),
-		     "%s: the user stacks of %" PRIu64 " samples end where the process has no code%s, as they do in code without frame pointers; ustack_id_dwarf() in the script follows them: see 'man stapwatch-profile'",
-		     p->name, all, of.s ?: "");
+	warnings_note(w, WARNING_NUMBERS, all, read,
+		      "%s: the user stacks of %" PRIu64 " samples end where the process has no code%s, as they do in code without frame pointers; ustack_id_dwarf() in the script follows them: see 'man stapwatch-profile'",
+		      p->name, all, of.s ?: "");
 	free(of.s);
 }
 
@@ -181,6 +181,7 @@ static void say_losses(const struct settings *s, const struct profile *p,
 {
 	const struct loss_sum sum = loss_sum(&p->loss);
 
+	w->samples += sum.read;
 	say_none(s, p, v, w);
 	spans_say(&p->spans, &s->filter.span, p->name, w);
 	say_missing(p, &sum, w);
@@ -410,6 +411,7 @@ int cmd_report(int argc, char **argv)
 		return 1;
 	if (s.file && cmd_line_output("report", s.file))
 		return 1;
+	warnings.all_told = s.verbose;
 	if (is_binary(s.output) && isatty(STDOUT_FILENO)) {
 		report_wrong("--%s writes what is no text: give a file by -o",
 			     s.output == OUTPUT_PPROF ? "pprof" : "perfetto");
@@ -423,6 +425,7 @@ int cmd_report(int argc, char **argv)
 		status = report_one(&s, &warnings, &out);
 	warnings_print(&warnings, "stapwatch report", stderr);
 	status = write_out(&out) ?: status;
+	warnings_print_few(&warnings, "stapwatch report", stderr);
 	free(out.s);
 	return status;
 }

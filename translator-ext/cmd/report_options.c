@@ -251,6 +251,9 @@ static int take_option(struct settings *s, int opt)
 	case OPT_WALL:
 		s->wall = true;
 		return 0;
+	case 'v':
+		s->verbose = true;
+		return 0;
 	}
 	return set_output(s, opt - OPT_OUTPUT);
 }
@@ -336,7 +339,7 @@ static int take_path(struct settings *s, int nr, char *const *paths)
 int report_options(int argc, char **argv, struct settings *s)
 {
 	struct cmd_line line = {
-		.letters = ":C:e:i:o:p:t:",
+		.letters = ":C:e:i:o:p:t:v",
 		.names = options,
 		.argc = argc,
 		.argv = argv,

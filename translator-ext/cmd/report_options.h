@@ -46,6 +46,7 @@ struct settings {
 	bool inclusive;		/* of a table */
 	bool json;		/* not a table */
 	bool csv;		/* the same */
+	bool verbose;		/* notes of few samples are wanted, too */
 	bool wall;		/* of time on CPUs and off them */
 };
 

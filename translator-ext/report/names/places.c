@@ -171,6 +171,12 @@ static void load_jit(struct places *pl, const struct image *im,
 	set_why(s, &why);
 }
 
+/* A module that stap made is gone when its script has ended, wherever this is run. */
+static bool is_scripts(const struct image *im)
+{
+	return im->kind == IMAGE_MODULE && !strncmp(im->path, "stap_", 5);
+}
+
 static void load(struct places *pl, uint32_t image, struct source *s)
 {
 	struct profile *p = pl->profile;
@@ -184,7 +190,9 @@ static void load(struct places *pl, uint32_t image, struct source *s)
 		read_kallsyms(pl);
 		s->symbols = im->kind == IMAGE_KERNEL ? &pl->kallsyms.kernel :
 			kallsyms_module(&pl->kallsyms, im->path);
-		s->why = xstrdup(pl->kallsyms_why);
+		s->why = xstrdup(is_scripts(im) && !s->symbols ?
+				 "a script's module, which is gone when that has ended" :
+				 pl->kallsyms_why);
 		/* of another kernel, whose files may be here */
 		if ((s->symbols && s->symbols->nr) || !place_elf(pl, image))
 			break;
@@ -478,11 +486,10 @@ static void say(const struct profile *p, struct told *told, struct warnings *w)
 	uint32_t i;
 
 	for (i = 0; i < told->texts.nr; i++)
-		warnings_add(w, WARNING_NAMES,
-			     warnings_share(told->missed[i], sum.read),
-			     "%s%s%s; samples without a symbol: %" PRIu64,
-			     w->several ? p->name : "", w->several ? ": " : "",
-			     intern_text(&told->texts, i), told->missed[i]);
+		warnings_note(w, WARNING_NAMES, told->missed[i], sum.read,
+			      "%s%s%s; samples without a symbol: %" PRIu64,
+			      w->several ? p->name : "", w->several ? ": " : "",
+			      intern_text(&told->texts, i), told->missed[i]);
 }
 
 void places_say(struct places *pl, struct warnings *w)
