@@ -293,6 +293,20 @@ enum ppa_lock_value {
 #define PPA_LOCK_FRAMES 8
 #define PPA_LOCK_TEXT 64
 
+/* Wakers that are no threads. */
+#define PPA_WAKER_IRQ 0x80000001u
+#define PPA_WAKER_SOFTIRQ 0x80000002u
+#define PPA_WAKER_IDLE 0x80000003u
+
+/* Those that came first. */
+#define PPA_LOCK_WAKERS 8
+
+struct ppa_lock_waker {
+	uint32_t tid;		/* a thread, or PPA_WAKER_...; 0: none */
+	uint32_t zero;
+	uint64_t waits;		/* that blocked, which it ended */
+};
+
 /*
  * A record of rawlocks: a lock, where it was wanted, and who had it.  The same may
  * stand twice.  Times are told apart from counts: one that is added meanwhile may be
@@ -312,6 +326,8 @@ struct ppa_lock {
 	/* as the kernel calls them; none: it has no name for it */
 	char name[PPA_LOCK_TEXT];
 	char places[PPA_LOCK_FRAMES][PPA_LOCK_TEXT];
+	/* beyond the stride: not told */
+	struct ppa_lock_waker wakers[PPA_LOCK_WAKERS];
 };
 
 #endif

@@ -2,7 +2,9 @@
 /*
  * Locks: how often and how long threads waited for each, where, and who held it.
  *
- * A row is of one lock, the stack that wanted it, and its holder.  What a thread is
+ * A row is of one lock, the stack that wanted it, and its holder.  It also tells who
+ * woke those that waited, as far as there is room: of a futex, whose holder only its
+ * program knows, that is who let it go.  What a thread is
  * blocked is charged to the row by the same reading of the counter as to the thread's
  * parts `lock' and `futex': all rows sum to those of all threads, to the tick, but for
  * waits that are not over.  Beside that stands for how long CPUs were spinning.
@@ -56,6 +58,8 @@ struct ppa_lock_row {
 	char comm[TASK_COMM_LEN];	/* of who came first */
 	struct ppa_lock_key key;
 	atomic64_t counts[PPA_NR_LOCK_VALUES];
+	atomic64_t woke[PPA_LOCK_WAKERS];	/* waits that these have ended: */
+	u32 wakers[PPA_LOCK_WAKERS];	/* 0: free */
 };
 
 #define PPA_LOCK_FILLED 1
@@ -147,6 +151,24 @@ static void ppa_lock_add(u32 row, enum ppa_lock_value first, u64 d)
 	atomic64_inc(&counts[0]);
 	atomic64_add(d, &counts[1]);
 	ppa_lock_max(&counts[2], d);
+}
+
+/* A wait was ended by WAKER; 0: not known.  Who comes when there is no place left is not
+ * told. */
+static void ppa_lock_woken(struct ppa_lock_row *row, u32 waker)
+{
+	unsigned int i;
+	u32 by;
+
+	for (i = 0; waker && i < PPA_LOCK_WAKERS; i++) {
+		by = READ_ONCE(row->wakers[i]);
+		if (!by)
+			by = cmpxchg(&row->wakers[i], 0, waker) ?: waker;
+		if (by == waker) {
+			atomic64_inc(&row->woke[i]);
+			return;
+		}
+	}
 }
 
 /* ---- whose it is, and where */
@@ -518,6 +540,8 @@ static noinline void ppa_lock_in(struct ppa_rec *in)
 {
 	ppa_lock_add(in->waits_for - 1, PPA_LOCK_WAITS,
 		     ppa_lock_sum(in) - in->waited);
+	ppa_lock_woken(&ppa_locks.rows[in->waits_for - 1],
+		       READ_ONCE(in->waker));
 	in->waits_for = 0;
 }
 

@@ -80,6 +80,10 @@ ppa_lock_take(const struct ppa_lock_row *row, bool may_see, struct ppa_lock *to)
 	memcpy(to->ip, key->ip, sizeof(to->ip));
 	for (i = 0; i < PPA_NR_LOCK_VALUES; i++)
 		to->values[i] = atomic64_read(&row->counts[i]);
+	for (i = 0; i < PPA_LOCK_WAKERS; i++) {
+		to->wakers[i].tid = READ_ONCE(row->wakers[i]);
+		to->wakers[i].waits = atomic64_read(&row->woke[i]);
+	}
 	if (!ppa_lock_is_kernels(key->kind))
 		return;
 	ppa_lock_name(to->name, key->lock);

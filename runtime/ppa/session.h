@@ -14,6 +14,7 @@
 #include "base/suspend.h"
 #include "ppa/control.h"
 #include "ppa/dirs.h"
+#include "ppa/waking.h"
 #include "ppa/why.h"
 #include <linux/cpuhotplug.h>
 #include <linux/vmalloc.h>
@@ -68,6 +69,7 @@ static void ppa_end(void)
 	ppa_expire_end();
 	ppa_kprobes_off();
 	sw_hooks_off(ppa_hooks, ARRAY_SIZE(ppa_hooks));
+	ppa_waking_off(PPA_WAKING_LOCKS);
 	sw_suspend_leave(SW_SUSPEND_PPA);
 	if (ppa.hotplug > 0)
 		cpuhp_remove_state_nocalls(ppa.hotplug);
@@ -191,7 +193,9 @@ static int ppa_begin_all(int max, unsigned int locks, struct sw_access access)
 	sw_hooks_find(ppa_hooks, ARRAY_SIZE(ppa_hooks));
 	if (locks && !ppa_has_hook("contention_begin"))
 		_stp_warn("stapwatch: this kernel does not tell of its own locks; ppa_locks has those of programs and files\n");
-	rc = ppa_hooks_set(ppa.flags & PPA_ON);
+	rc = locks ? ppa_waking_on(PPA_WAKING_LOCKS, "ppa_locks") : 0;
+	if (!rc)
+		rc = ppa_hooks_set(ppa.flags & PPA_ON);
 	if (rc)
 		return rc;
 	ppa_take_in_all();

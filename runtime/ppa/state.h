@@ -33,6 +33,7 @@
  *   dirs.h	their directories, which come and go with threads
  *   session.h	from module init to module exit
  *   slow.h	who ran on a CPU while a thread waited for it
+ *   waking.h	who woke a thread last
  *   timeline.h	slices and what threads stand at, into the trace
  *
  * Interrupts stay on.  What comes between two instructions of a charge:

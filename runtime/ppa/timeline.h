@@ -8,8 +8,6 @@
  *
  * Who may run what, against whom:
  *
- *   ppa_on_waking()		processes, interrupts and softirqs; the thread's pi_lock
- *				is held
  *   ppa_timeline_dump()	any context, NMI included
  *   ppa_timeline_put_*()	the trace's work item, under sw_trace.lock
  *   ppa_timeline_start(), _end()	sleepable, alone; see contexts.h for when
@@ -17,9 +15,9 @@
 #ifndef STAPWATCH_PPA_TIMELINE_H
 #define STAPWATCH_PPA_TIMELINE_H
 
-#include "base/hooks.h"
 #include "ppa/session.h"
 #include "ppa/slice.h"
+#include "ppa/waking.h"
 #include "trace/trace.h"
 #include <linux/log2.h>
 #include <linux/vmalloc.h>
@@ -48,34 +46,6 @@ static struct {
 		u64 parts[PPA_NR_PARTS];
 	} thread;
 } ppa_timeline;
-
-/* ---- wakers */
-
-static u32 ppa_waker(void)
-{
-	if (in_hardirq() || in_nmi())
-		return SW_SLICE_BY_IRQ;
-	if (in_serving_softirq())
-		return SW_SLICE_BY_SOFTIRQ;
-	return current->pid ?: SW_SLICE_BY_IDLE;
-}
-
-static void ppa_on_waking(void *data, struct task_struct *task)
-{
-	struct ppa_rec *r = ppa_find(task);
-
-	if (r)
-		WRITE_ONCE(r->waker, ppa_waker());
-}
-
-static struct sw_hook ppa_timeline_hooks[] = {
-	{ "sched_waking", ppa_on_waking },
-};
-
-static void __maybe_unused ppa_timeline_check_callbacks(void)
-{
-	check_trace_callback_type_sched_waking(ppa_on_waking);
-}
 
 /* ---- into the trace; each returns false if there is no room for all */
 
@@ -414,9 +384,18 @@ static void ppa_timeline_end(void)
 	sw_trace_stop(&ppa_timeline_source);
 	/* where there was no room for all it is still on */
 	ppa_timeline_off();
-	sw_hooks_off(ppa_timeline_hooks, ARRAY_SIZE(ppa_timeline_hooks));
+	ppa_waking_off(PPA_WAKING_TIMELINE);
 	ppa_timeline_report();
 	ppa_timeline_free();
+}
+
+/* Wakers that were kept for others before are none of slices. */
+static void ppa_timeline_forget_wakers(void)
+{
+	int i;
+
+	for (i = 0; i < ppa.max; i++)
+		WRITE_ONCE(ppa_rec_at(i)->waker, 0);
 }
 
 static int ppa_timeline_begin(unsigned long bytes, u64 keep)
@@ -436,13 +415,10 @@ static int ppa_timeline_begin(unsigned long bytes, u64 keep)
 	ppa_slices_kept = keep;
 	ppa_timeline.on = true;
 	ppa_slices_kick = &sw_trace.kick;
-	sw_hooks_find(ppa_timeline_hooks, ARRAY_SIZE(ppa_timeline_hooks));
-	rc = sw_hook_on(&ppa_timeline_hooks[0]);
-	if (rc) {
-		_stp_error("stapwatch: this kernel has no usable tracepoint %s, which a timeline needs (%d)\n",
-			   ppa_timeline_hooks[0].name, rc);
+	rc = ppa_waking_on(PPA_WAKING_TIMELINE, "a timeline");
+	if (rc)
 		return rc;
-	}
+	ppa_timeline_forget_wakers();
 	sw_trace.always = true;
 	WRITE_ONCE(ppa_slices_on, true);
 	ppa_timeline_sync();

@@ -11,8 +11,9 @@
 
 #define MAX_FILE (256 << 20)
 #define MAX_CPUS 65536
-/* the header that the first version had */
+/* the header, and of rawlocks the record, that the first version had */
 #define HEADER_FIRST offsetof(struct ppa_header, parts_offset)
+#define LOCK_FIRST offsetof(struct ppa_lock, wakers)
 
 static bool
 check_header(const char *data, size_t len, enum ppa_file file, size_t record,
@@ -264,6 +265,20 @@ bool ppa_same_lock(const struct ppa_lock *a, const struct ppa_lock *b)
 	return !by_its_lock(a, b);
 }
 
+/* One that there is no place for is not told. */
+static void add_waker(struct ppa_lock *l, const struct ppa_lock_waker *w)
+{
+	uint32_t i;
+
+	for (i = 0; i < PPA_LOCK_WAKERS; i++) {
+		if (l->wakers[i].tid && l->wakers[i].tid != w->tid)
+			continue;
+		l->wakers[i].tid = w->tid;
+		l->wakers[i].waits += w->waits;
+		return;
+	}
+}
+
 /* What stands twice becomes one. */
 static void merge_locks(struct ppa_snapshot *s)
 {
@@ -284,6 +299,9 @@ static void merge_locks(struct ppa_snapshot *s)
 			else if (l->values[k] > last->values[k])
 				last->values[k] = l->values[k];
 		}
+		for (k = 0; k < PPA_LOCK_WAKERS; k++)
+			if (l->wakers[k].tid)
+				add_waker(last, &l->wakers[k]);
 	}
 	s->nr_locks = n;
 }
@@ -305,7 +323,7 @@ bool ppa_parse_locks(const char *data, size_t len, struct ppa_snapshot *s,
 	struct ppa_header h;
 	size_t i;
 
-	if (!check_header(data, len, PPA_FILE_LOCKS, sizeof(*s->locks),
+	if (!check_header(data, len, PPA_FILE_LOCKS, LOCK_FIRST,
 			  PPA_NR_LOCK_VALUES, &h, why))
 		return false;
 	if ((len - h.offset) % h.stride) {

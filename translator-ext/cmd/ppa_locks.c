@@ -103,6 +103,17 @@ static int by_key(const void *a, const void *b, void *sort)
 
 /* ---- an interval */
 
+static void subtract_waker(struct ppa_lock_waker *w, const struct ppa_lock *was)
+{
+	const struct ppa_lock_waker *old = was->wakers;
+	unsigned int i;
+
+	for (i = 0; i < PPA_LOCK_WAKERS; i++)
+		if (old[i].tid == w->tid)
+			w->waits -= old[i].waits < w->waits ? old[i].waits :
+							      w->waits;
+}
+
 /* What was added to a row; false if nothing was. */
 static bool subtract(struct ppa_lock *l, const struct ppa_lock *was)
 {
@@ -112,6 +123,8 @@ static bool subtract(struct ppa_lock *l, const struct ppa_lock *was)
 		if (!is_longest(i))
 			l->values[i] -= was->values[i] < l->values[i] ?
 						was->values[i] : l->values[i];
+	for (i = 0; was && i < PPA_LOCK_WAKERS; i++)
+		subtract_waker(&l->wakers[i], was);
 	return l->values[PPA_LOCK_WAITS] || l->values[PPA_LOCK_SPUN] ||
 	       time_of(l->values);
 }
@@ -183,7 +196,7 @@ thread_of(const struct ppa_snapshot *s, uint32_t tid)
 	return last;
 }
 
-static struct buf holder_name(const struct ppa_interval *p, uint32_t tid)
+static struct buf thread_name(const struct ppa_interval *p, uint32_t tid)
 {
 	const struct ppa_thread *t = thread_of(&p->now, tid);
 	struct buf name = { 0 };
@@ -192,6 +205,31 @@ static struct buf holder_name(const struct ppa_interval *p, uint32_t tid)
 	buf_puts(&name, comm ?: "");
 	free(comm);
 	return name;
+}
+
+/* What wakes and is no thread; NULL: it is one. */
+static const char *no_thread(uint32_t tid)
+{
+	switch (tid) {
+	case PPA_WAKER_IRQ:
+		return "an interrupt";
+	case PPA_WAKER_SOFTIRQ:
+		return "a softirq";
+	case PPA_WAKER_IDLE:
+		return "an idle CPU";
+	}
+	return tid > INT32_MAX ? "something else" : NULL;
+}
+
+/* name (7), or its number alone */
+static void put_thread(const struct ppa_interval *p, uint32_t tid,
+		       struct buf *out)
+{
+	struct buf name = thread_name(p, tid);
+
+	buf_printf(out, name.len ? "%s (%" PRIu32 ")" : "%s%" PRIu32,
+		   name.s ?: "", tid);
+	free(name.s);
 }
 
 /* Of a process, for one that has a number. */
@@ -255,6 +293,48 @@ static double percent(uint64_t part, uint64_t all)
 	return all ? part * 100.0 / all : 0;
 }
 
+/* Who ended most waits of a row; NULL: nobody is known. */
+static const struct ppa_lock_waker *waker_of(const struct ppa_lock *row)
+{
+	const struct ppa_lock_waker *most = row->wakers;
+	unsigned int i;
+
+	for (i = 1; i < PPA_LOCK_WAKERS; i++)
+		if (row->wakers[i].waits > most->waits)
+			most = &row->wakers[i];
+	return most->waits ? most : NULL;
+}
+
+/* There is none: a semaphore that counts, and all that found no room. */
+static bool has_no_holder(const struct ppa_lock *row)
+{
+	return row->kind == PPA_LOCK_SEMAPHORE || row->kind == PPA_LOCK_LOST;
+}
+
+/* Who held it, or else who let it go. */
+static void put_holder(const struct ppa_interval *p, const struct ppa_lock *row,
+		       struct buf *out)
+{
+	const struct ppa_lock_waker *by = row->kind == PPA_LOCK_LOST ?
+					  NULL : waker_of(row);
+
+	if (row->holder) {
+		buf_puts(out, ", held by ");
+		put_thread(p, row->holder, out);
+	} else if (by) {
+		buf_puts(out, ", released by ");
+		if (no_thread(by->tid))
+			buf_puts(out, no_thread(by->tid));
+		else
+			put_thread(p, by->tid, out);
+		buf_printf(out, " %" PRIu64 " of %" PRIu64, by->waits,
+			   by->waits > row->values[PPA_LOCK_WAITS] ?
+			   by->waits : row->values[PPA_LOCK_WAITS]);
+	} else if (!has_no_holder(row)) {
+		buf_puts(out, ", holder not known");
+	}
+}
+
 /* Of one row: who held it, and who wanted it. */
 static void put_place(const struct ppa_interval *p, struct ppa_names *names,
 		      const struct lock *of, const struct ppa_lock *row,
@@ -262,14 +342,7 @@ static void put_place(const struct ppa_interval *p, struct ppa_names *names,
 {
 	uint32_t i;
 
-	if (row->holder) {
-		struct buf name = holder_name(p, row->holder);
-
-		buf_printf(out, ", held by %s%s%" PRIu32 "%s", name.s ?: "",
-			   name.len ? " (" : "", row->holder,
-			   name.len ? ")" : "");
-		free(name.s);
-	}
+	put_holder(p, row, out);
 	for (i = 0; i < row->nr_frames && i < FRAMES_SHOWN; i++) {
 		struct buf name = place_name(names, row, i);
 
@@ -332,6 +405,35 @@ static void json_values(const struct ppa_interval *p, const uint64_t *v,
 		   ns[0] + ns[1], ns[0], ns[1]);
 }
 
+static void json_wakers(const struct ppa_interval *p, const struct ppa_lock *row,
+			struct buf *out)
+{
+	const char *sep = "";
+	struct buf name;
+	uint32_t i;
+
+	buf_puts(out, "\"wakers\":[");
+	for (i = 0; i < PPA_LOCK_WAKERS; i++) {
+		const struct ppa_lock_waker *by = &row->wakers[i];
+		const char *what = no_thread(by->tid);
+
+		if (!by->waits)
+			continue;
+		buf_printf(out, "%s{\"tid\":", sep);
+		sep = ",";
+		if (what)
+			buf_puts(out, "null");
+		else
+			buf_printf(out, "%" PRIu32, by->tid);
+		buf_puts(out, ",\"name\":");
+		name = what ? (struct buf) { 0 } : thread_name(p, by->tid);
+		json_string(out, what ?: name.s ?: "");
+		free(name.s);
+		buf_printf(out, ",\"waits\":%" PRIu64 "}", by->waits);
+	}
+	buf_puts(out, "],");
+}
+
 static void json_place(const struct ppa_interval *p, struct ppa_names *names,
 		       const struct ppa_lock *row, struct buf *out)
 {
@@ -347,7 +449,7 @@ static void json_place(const struct ppa_interval *p, struct ppa_names *names,
 	}
 	buf_puts(out, "],\"holder\":");
 	if (row->holder) {
-		name = holder_name(p, row->holder);
+		name = thread_name(p, row->holder);
 		buf_printf(out, "{\"tid\":%" PRIu32 ",\"name\":", row->holder);
 		json_string(out, name.s ?: "");
 		buf_puts(out, "},");
@@ -355,6 +457,7 @@ static void json_place(const struct ppa_interval *p, struct ppa_names *names,
 	} else {
 		buf_puts(out, "null,");
 	}
+	json_wakers(p, row, out);
 	json_values(p, row->values, out);
 	buf_puts(out, "}");
 }

@@ -300,6 +300,12 @@ static struct waited waited(uint32_t kind, uint64_t lock, uint64_t space,
 /* A process that there cannot be: nobody knows what it has mapped. */
 #define GONE 99999999
 
+static void wakes(struct waited *w, unsigned int at, uint32_t tid,
+		  uint64_t waits)
+{
+	w->lock.wakers[at] = (struct ppa_lock_waker) { .tid = tid, .waits = waits };
+}
+
 /* Locks: one of two holders, one of which stands twice, one of a process, one that
  * spins, a file, what found no room, one that nobody waited for, and several futexes
  * of which the first is waited for alone, too. */
@@ -333,11 +339,19 @@ static void locks_file(int look)
 		{ 3, 30 * MS, 30 * MS },
 	};
 	const size_t nr = sizeof(w) / sizeof(*w);
+	static char old[sizeof(w)];
 	size_t i, k;
 
 	for (i = 0; i < nr; i++)
 		for (k = 0; k < PPA_NR_LOCK_VALUES; k++)
 			w[i].lock.values[k] = 7 * MS + look * more[i][k];
+	wakes(&w[1], 0, 30, 4 * look);
+	wakes(&w[5], 0, 30, 5 + look);
+	wakes(&w[5], 1, 31, 9);
+	wakes(&w[6], 0, 4711, 5 + 5 * look);
+	wakes(&w[7], 0, PPA_WAKER_IRQ, look);
+	wakes(&w[10], 0, PPA_WAKER_SOFTIRQ, 1 + look);
+	wakes(&w[10], 1, 30, 2 * look);
 	w[6].lock.what = PPA_LOCK_IS_MMAP;
 	w[7].lock.what = GONE;
 	h.stride = sizeof(w[0]);
@@ -348,6 +362,13 @@ static void locks_file(int look)
 		h.stride = 64;
 	else if (look && !strcmp(fault, "locks_values"))
 		h.nr_values--;
+	if (!strcmp(fault, "locks_old")) {
+		h.stride = offsetof(struct ppa_lock, wakers);
+		for (i = 0; i < nr; i++)
+			memcpy(old + i * h.stride, &w[i], h.stride);
+		put("rawlocks", &h, old, nr * h.stride);
+		return;
+	}
 	put("rawlocks", &h, w, sizeof(w));
 }
 
