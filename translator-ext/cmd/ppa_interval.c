@@ -50,7 +50,10 @@ static int by_key(const void *a, const void *b, void *sort)
 	const struct ppa_thread *x = a, *y = b;
 	const enum ppa_sort by = *(enum ppa_sort *)sort;
 	const double p = key(x, by), q = key(y, by);
+	const int ours = ppa_sort_ours(x->comm, y->comm);
 
+	if (ours)
+		return ours;
 	if (p != q)
 		return p < q ? 1 : -1;
 	return (x->tid > y->tid) - (x->tid < y->tid);

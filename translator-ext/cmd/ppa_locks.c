@@ -92,12 +92,21 @@ static uint64_t key(const struct lock *l, enum ppa_sort sort)
 	}
 }
 
+/* The kernel's are everybody's. */
+static const char *whose(const struct ppa_lock *l)
+{
+	return is_futex(l) || l->kind == PPA_LOCK_FILE ? l->comm : "";
+}
+
 static int by_key(const void *a, const void *b, void *sort)
 {
 	const struct lock *x = a, *y = b;
 	const enum ppa_sort by = *(enum ppa_sort *)sort;
 	const uint64_t p = key(x, by), q = key(y, by);
+	const int ours = ppa_sort_ours(whose(x->rows), whose(y->rows));
 
+	if (ours)
+		return ours;
 	return p != q ? (p < q ? 1 : -1) : ppa_by_lock(x->rows, y->rows);
 }
 

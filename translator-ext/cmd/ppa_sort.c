@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "cmd/ppa_files.h"
+
 static const char *const part_names[PPA_NR_PARTS] = PPA_PART_NAMES;
 
 #define OF(view) (1U << PPA_VIEW_##view)
@@ -88,6 +90,22 @@ void ppa_sort_names(enum ppa_view view, struct buf *out)
 	}
 	if (has_causes(view))
 		buf_puts(out, ", and causes that ppa(5) has: disk, futex, ...");
+}
+
+static bool is_ours(const char *comm)
+{
+	static const char *const ours[] = { "stapio", "staprun", "stapwatch" };
+	size_t i;
+
+	for (i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+		if (!strncmp(comm, ours[i], PPA_COMM))
+			return true;
+	return false;
+}
+
+int ppa_sort_ours(const char *comm, const char *other)
+{
+	return is_ours(comm) - is_ours(other);
 }
 
 static uint64_t sum(const uint64_t *parts, enum ppa_part from, enum ppa_part to)

@@ -48,6 +48,15 @@ enum ppa_sort ppa_sort_of(const char *name, enum ppa_view view);
 void ppa_sort_names(enum ppa_view view, struct buf *out);
 
 /**
+ * ppa_sort_ours - which of two threads or processes comes first by whose they are
+ *
+ * Those of SystemTap and of stapwatch itself, by their names, come last.
+ *
+ * Return: as a comparison does; 0: both are ours, or neither is
+ */
+int ppa_sort_ours(const char *comm, const char *other);
+
+/**
  * ppa_sort_parts - what an order goes by, of rows that have parts
  *
  * There are PPA_BY_SYSTEM, PPA_BY_READY, PPA_BY_BLOCKED and causes; any other is time

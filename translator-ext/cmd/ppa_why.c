@@ -163,7 +163,10 @@ static int by_key(const void *a, const void *b, void *sort)
 	const enum ppa_sort by = *(enum ppa_sort *)sort;
 	const uint64_t p = ppa_sort_parts(x->parts, by);
 	const uint64_t q = ppa_sort_parts(y->parts, by);
+	const int ours = ppa_sort_ours(x->comm, y->comm);
 
+	if (ours)
+		return ours;
 	if (p != q)
 		return p < q ? 1 : -1;
 	return (x->pid > y->pid) - (x->pid < y->pid);

@@ -194,6 +194,8 @@ static void lives_file(int look)
 	l[5].parts[PPA_PART_POLL] = look * 500 * MS;
 	l[6].life = look * 500 * MS;
 	l[6].parts[PPA_PART_PIPE] = look * 500 * MS;
+	if (!strcmp(fault, "ours"))
+		strcpy(l[0].t.comm, "stapio");
 	for (i = 0; i < (ended ? 7 : 3); i++) {
 		if (i == (look ? 4 : 2) || (!look && i > 4))
 			continue;
@@ -352,6 +354,8 @@ static void locks_file(int look)
 	wakes(&w[7], 0, PPA_WAKER_IRQ, look);
 	wakes(&w[10], 0, PPA_WAKER_SOFTIRQ, 1 + look);
 	wakes(&w[10], 1, 30, 2 * look);
+	if (!strcmp(fault, "locks_ours"))
+		strcpy(w[4].lock.comm, "stapwatch");
 	w[6].lock.what = PPA_LOCK_IS_MMAP;
 	w[7].lock.what = GONE;
 	h.stride = sizeof(w[0]);
@@ -487,7 +491,7 @@ static bool of_lives(void)
 {
 	return !strcmp(fault, "lives") || !strcmp(fault, "later") ||
 	       !strcmp(fault, "ended") || !strcmp(fault, "kernel") ||
-	       !strcmp(fault, "full") ||
+	       !strcmp(fault, "full") || !strcmp(fault, "ours") ||
 	       !strncmp(fault, "parts", 5);
 }
 
