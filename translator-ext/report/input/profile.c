@@ -253,10 +253,15 @@ static bool is_on_cpu(const struct profile *p, uint32_t event)
 			!strcmp(name, "task_clock"));
 }
 
+bool profile_has_waits(const struct profile *p, uint32_t event)
+{
+	return is_off_cpu(p, event) ||
+	       (event < p->nr_events && p->events[event].is_wall);
+}
+
 bool profile_is_time(const struct profile *p, uint32_t event)
 {
-	return is_off_cpu(p, event) || is_on_cpu(p, event) ||
-	       (event < p->nr_events && p->events[event].is_wall);
+	return profile_has_waits(p, event) || is_on_cpu(p, event);
 }
 
 /* The event that it counts for; -1: none. */

@@ -170,6 +170,9 @@ const char *profile_event_name(struct profile *p, uint32_t event);
 /** profile_is_time - are an event's periods nanoseconds? */
 bool profile_is_time(const struct profile *p, uint32_t event);
 
+/** profile_has_waits - are an event's samples waits, alone or with time on CPUs? */
+bool profile_has_waits(const struct profile *p, uint32_t event);
+
 /** profile_value_name - what samples carry is called; no two values have one name */
 const char *profile_value_name(struct profile *p, uint32_t value);
 

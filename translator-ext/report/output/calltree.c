@@ -8,6 +8,7 @@
 
 #include "base/progress.h"
 #include "base/shown.h"
+#include "report/output/own_time.h"
 #include "report/output/table.h"
 
 struct node_key {
@@ -252,6 +253,20 @@ static void print_node(struct printing *pr, uint32_t node, unsigned int depth)
 		print_node(pr, n->children[i], depth + 1);
 }
 
+/* Of time threads have had: a tree's shares are of the sum of all. */
+static void print_threads(struct view *v, uint32_t event,
+			  const struct columns *columns, double limit,
+			  struct buf *out)
+{
+	struct own_time own;
+
+	if (!profile_has_waits(v->profile, event))
+		return;
+	own_time_make(&own, v, event, columns);
+	own_time_print(&own, v, event, limit, out);
+	own_time_free(&own);
+}
+
 void calltree_print(struct view *v, const struct columns *columns,
 		    bool inverted, enum rows_sort sort, double limit,
 		    struct buf *out, FILE *to)
@@ -269,6 +284,7 @@ void calltree_print(struct view *v, const struct columns *columns,
 			buf_puts(out, "\n");
 		first = false;
 		table_title(v, pr.event, out);
+		print_threads(v, pr.event, columns, limit, out);
 		buf_puts(out, inverted ?
 			 "  TOTAL  SAMPLES  SYMBOL, AND BELOW IT ITS CALLERS\n" :
 			 "  TOTAL     SELF  SAMPLES  SYMBOL, AND BELOW IT WHAT IT CALLS\n");
