@@ -2,7 +2,6 @@
 /* Orders of rows; ppa_sort.h says what is wanted of it. */
 #include "cmd/ppa_sort.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "cmd/ppa_files.h"
@@ -92,7 +91,7 @@ void ppa_sort_names(enum ppa_view view, struct buf *out)
 		buf_puts(out, ", and causes that ppa(5) has: disk, futex, ...");
 }
 
-static bool is_ours(const char *comm)
+bool ppa_is_ours(const char *comm)
 {
 	static const char *const ours[] = { "stapio", "staprun", "stapwatch" };
 	size_t i;
@@ -105,7 +104,7 @@ static bool is_ours(const char *comm)
 
 int ppa_sort_ours(const char *comm, const char *other)
 {
-	return is_ours(comm) - is_ours(other);
+	return ppa_is_ours(comm) - ppa_is_ours(other);
 }
 
 static uint64_t sum(const uint64_t *parts, enum ppa_part from, enum ppa_part to)

@@ -3,6 +3,7 @@
 #ifndef STAPWATCH_PPA_SORT_H
 #define STAPWATCH_PPA_SORT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
@@ -47,10 +48,13 @@ enum ppa_sort ppa_sort_of(const char *name, enum ppa_view view);
 /** ppa_sort_names - "of interrupts there are time, count" */
 void ppa_sort_names(enum ppa_view view, struct buf *out);
 
+/** ppa_is_ours - is a thread SystemTap's or stapwatch's own, by its name? */
+bool ppa_is_ours(const char *comm);
+
 /**
  * ppa_sort_ours - which of two threads or processes comes first by whose they are
  *
- * Those of SystemTap and of stapwatch itself, by their names, come last.
+ * Those that ppa_is_ours() come last.
  *
  * Return: as a comparison does; 0: both are ours, or neither is
  */

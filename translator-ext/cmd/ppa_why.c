@@ -285,6 +285,11 @@ static double percent(uint64_t part, uint64_t life)
 	return life ? part * 100.0 / life : 0;
 }
 
+static uint64_t ready(const uint64_t *parts)
+{
+	return parts[PPA_PART_WOKEN] + parts[PPA_PART_PREEMPTED];
+}
+
 void ppa_put_life(const struct ppa_interval *p, const uint64_t *parts,
 		  uint64_t life, const struct ppa_thread *t, const char *whose,
 		  struct buf *out)
@@ -295,8 +300,7 @@ void ppa_put_life(const struct ppa_interval *p, const uint64_t *parts,
 
 	buf_printf(out, " %10.1f %6.1f %6.1f", ppa_us(p, life) / 1000,
 		   percent(ppa_on_cpus(parts), life),
-		   percent(parts[PPA_PART_WOKEN] + parts[PPA_PART_PREEMPTED],
-			   life));
+		   percent(ready(parts), life));
 	if (whose) {
 		buf_puts(out, between);
 		shown_text(out, whose);
@@ -330,8 +334,18 @@ void ppa_put_withheld(size_t nr, struct buf *out)
 			   nr);
 }
 
+/* Of a life, in percent, from which on it is worth to ask who ran meanwhile. */
+#define READY_MUCH 1
+
+static bool is_ready_much(const struct ppa_thread *t)
+{
+	return !ppa_is_ours(t->comm) &&
+	       percent(ready(t->parts), t->life) >= READY_MUCH;
+}
+
 void ppa_why_table(const struct ppa_interval *p, struct buf *out)
 {
+	bool rivals = false;
 	size_t i;
 
 	buf_printf(out, "%7s %-*s %10s %6s %6s  %s\n", "TID", PPA_NAME_WIDTH,
@@ -343,7 +357,11 @@ void ppa_why_table(const struct ppa_interval *p, struct buf *out)
 		ppa_put_number(t->tid, t->flags & PPA_SUM, out);
 		ppa_put_name(t->comm, out);
 		ppa_put_life(p, t->parts, t->life, t, NULL, out);
+		rivals |= is_ready_much(t);
 	}
+	/* the accounting has a thread's wait, and not its rivals */
+	if (rivals)
+		buf_puts(out, "READY: who ran meanwhile tells `stap --example antagonists.stp'\n");
 	ppa_room_put(p, "\n", out);
 }
 
