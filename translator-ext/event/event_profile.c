@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "event/event_notation.h"
+#include "event/event_table.h"
 
 #define FORM		"\"EVENT:PERIOD[,OPTION...]\""
 #define SETTING		"pmc["
@@ -80,6 +81,38 @@ static bool find_period(const char *s, size_t len, size_t *at)
 	return true;
 }
 
+/* Has the event a name that takes nothing behind a colon but perf's letters? */
+static bool is_plain_event(const char *name, size_t len)
+{
+	struct event_attr attr;
+	struct buf why = { 0 };
+	bool is;
+
+	is = event_table_find(name, len) ||
+	     event_perf_name(name, len, &attr, &why) == EVENT_FOUND;
+	free(why.s);
+	return is;
+}
+
+/* No number ends @s: there is no period, or something else in its place. */
+static void say_no_period(struct profile *p, const char *s, size_t len)
+{
+	char *text = xstrndup(s, len), *last = strrchr(text, ':');
+	const bool wait = event_is_wait(text);
+
+	if (!last || !last[1] || !last[1 + strspn(last + 1, "ukhGHIpP")] ||
+	    (!wait && !is_plain_event(text, last - text))) {
+		event_quote(p->why, s, len);
+		buf_puts(p->why, " has no period; the form is " FORM);
+	} else {
+		event_quote(p->why, last + 1, strlen(last + 1));
+		*last = '\0';
+		buf_printf(p->why, " is no period; a number of %s is, as in \"%s:1000000\"",
+			   wait ? "nanoseconds" : "events", text);
+	}
+	free(text);
+}
+
 /*
  * The event and its period.  Register settings may stand before the period,
  * where they do if the event is taken from a startwatch().
@@ -91,8 +124,7 @@ static int read_event(struct profile *p, const char **text)
 
 	while (!find_period(s, end, &at)) {
 		if (strncmp(s + end, "," SETTING, strlen("," SETTING))) {
-			event_quote(p->why, s, len);
-			buf_puts(p->why, " has no period; the form is " FORM);
+			say_no_period(p, s, len);
 			return -1;
 		}
 		end += 1 + piece_length(s + end + 1);
