@@ -81,6 +81,7 @@ static void widen(struct range *sum, struct range n, bool first)
 	if (first || n.max > sum->max)
 		sum->max = n.max;
 	sum->mixed |= n.mixed;
+	sum->elapsed |= n.elapsed;
 }
 
 /* Once for each alias; one that stands for itself is for stap to refuse. */
@@ -129,6 +130,7 @@ static struct range count_point(const struct lowering *l,
 	if (sum.min == sum.max)
 		sum.min += own;
 	sum.max += own;
+	sum.elapsed |= calls_elapsed(l, p) != NULL;
 	return sum;
 }
 

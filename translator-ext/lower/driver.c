@@ -22,8 +22,13 @@ static bool any_of_ours(const struct lowering *l, bool *readings)
 			*readings |= point_readings(p) > 0;
 		}
 	}
+	/* a word of ours may also stand where it cannot */
 	for (i = 0; i < l->s.raw.nr && !any; i++)
-		any = token_is(&l->s.raw, i, "$timestamp") ||
+		any = token_is(&l->s.raw, i, "$pmu") ||
+		      token_is(&l->s.raw, i, "@pmu") ||
+		      token_is(&l->s.raw, i, "startwatch") ||
+		      token_is(&l->s.raw, i, "elapsed") ||
+		      token_is(&l->s.raw, i, "$timestamp") ||
 		      token_is(&l->s.raw, i, "$thread") ||
 		      token_is(&l->s.raw, i, "$current");
 	return any;
@@ -63,6 +68,16 @@ static bool is_unfinished(const struct lowering *l)
 	return l->s.t.broken ||
 	       (l->s.raw.nr && last->type == TOK_EMBEDDED &&
 		(last->len < 4 || memcmp(last->s + last->len - 2, "%}", 2)));
+}
+
+/* Of an alias nobody knows how those who use it go on. */
+static void check_calls(struct lowering *l, const struct probe *probe)
+{
+	size_t k;
+
+	for (k = 0; !probe->nr_names && k < probe->nr_points; k++)
+		calls_check(l, &probe->points[k],
+			    aliases_readings(l, &probe->points[k]).elapsed);
 }
 
 static void finish(struct lowering *l, size_t len, struct lowered *out)
@@ -123,6 +138,8 @@ int lower_script(const char *name, const char *text, size_t len,
 	    !is_open(&l, text, len)) {
 		globals_collect(&l.s.t, false, &l.globals);
 		for (i = 0; i < l.s.nr_probes; i++) {
+			const unsigned int before = l.errors;
+
 			if (record_lower(&l, i))
 				continue;
 			for (k = 0; k < l.s.probes[i].nr_points; k++) {
@@ -133,6 +150,8 @@ int lower_script(const char *name, const char *text, size_t len,
 					points_lower(&l, probe,
 						     &probe->points[k]);
 			}
+			if (l.errors == before)
+				check_calls(&l, &l.s.probes[i]);
 		}
 		handlers_lower(&l, readings);
 	}

@@ -50,9 +50,70 @@ static long pmu_number(struct lowering *l, const struct tokens *t, size_t i)
 	return number;
 }
 
+/* The point as it would have a reading: kernel.startwatch("EVENT").function("f"). */
+static void put_example(const struct lowering *l, const struct point *p,
+			struct buf *b)
+{
+	const struct part *first = &p->parts[0];
+
+	edit_copy(l, first->begin, first->end, b);
+	buf_puts(b, ".startwatch(\"EVENT\")");
+	if (p->nr_parts == 1)
+		return;
+	buf_puts(b, ".");
+	edit_copy(l, p->parts[1].begin, p->end, b);
+}
+
+/* What $pmu[N] is where no reading is, of a point that has none for sure. */
+static void fail_without(struct lowering *l, const struct token *pmu,
+			 const struct token *n, const struct point *p)
+{
+	const struct part *dotted = calls_dotted(l, p);
+	const char *word = points_without_counts(l, p);
+	struct buf b = { 0 };
+
+	if (word) {
+		lower_fail_at(l, pmu, "$pmu[%.*s]: " POINTS_WITHOUT_COUNTS,
+			      (int)n->len, n->s, word);
+	} else if (dotted) {
+		edit_copy(l, dotted[1].begin, dotted[1].end, &b);
+		lower_fail_at(l, pmu, "$pmu[%.*s]: this probe point has its reading in %s; $pmu[N] are those of %.*s(\"%s\")",
+			      (int)n->len, n->s, b.s ?: "",
+			      (int)tok_len(l, dotted->begin),
+			      tok_text(l, dotted->begin), b.s ?: "");
+	} else {
+		put_example(l, p, &b);
+		lower_fail_at(l, pmu, "$pmu[%.*s]: this probe point counts nothing; write %s",
+			      (int)n->len, n->s, b.s ?: "");
+	}
+	free(b.s);
+}
+
+/* Some probe point, or the function @probe is not there for, has no reading. */
+static void fail_unread(struct lowering *l, const struct token *pmu,
+			const struct token *n, const struct probe *probe)
+{
+	size_t k;
+
+	for (k = 0; probe && k < probe->nr_points; k++) {
+		struct range at = aliases_readings(l, &probe->points[k]);
+
+		if (!at.max) {
+			fail_without(l, pmu, n, &probe->points[k]);
+			return;
+		}
+	}
+	if (probe)
+		lower_fail_at(l, pmu, "$pmu[%.*s]: not every probe point here has a startwatch; put .startwatch(\"EVENT\") there",
+			      (int)n->len, n->s);
+	else
+		lower_fail_at(l, pmu, "$pmu[%.*s]: a function has no readings; give it this one as an argument",
+			      (int)n->len, n->s);
+}
+
 /* Is there such a reading at all the probe points of a handler? */
 static bool check_pmu(struct lowering *l, const struct tokens *t, size_t i,
-		      struct range have)
+		      const struct probe *probe, struct range have)
 {
 	const struct token *n = &t->tok[i + 2];
 	long number = pmu_number(l, t, i);
@@ -65,10 +126,7 @@ static bool check_pmu(struct lowering *l, const struct tokens *t, size_t i,
 		lower_fail_at(l, &t->tok[i], "$pmu[%.*s]: the probe points of the alias have not all as many readings, so this number is not the same one for each; give them as many, or write the event's name in place of $pmu[%.*s]",
 			      (int)n->len, n->s, (int)n->len, n->s);
 	else if (!have.min)
-		lower_fail_at(l, &t->tok[i], "$pmu[%.*s]: %s; put .startwatch(\"EVENT\") there",
-			      (int)n->len, n->s,
-			      have.max ? "not every probe point here has a startwatch"
-				       : "this probe point has no startwatch");
+		fail_unread(l, &t->tok[i], n, probe);
 	else
 		lower_fail_at(l, &t->tok[i], "$pmu[%.*s]: %s has %u startwatch component%s, so $pmu[%u] is the last",
 			      (int)n->len, n->s,
@@ -79,13 +137,14 @@ static bool check_pmu(struct lowering *l, const struct tokens *t, size_t i,
 }
 
 /* $pmu[N] becomes the variable of the same length. */
-static void lower_pmu(struct lowering *l, size_t i, struct range have)
+static void lower_pmu(struct lowering *l, size_t i, const struct probe *probe,
+		      struct range have)
 {
 	const struct tokens *t = &l->s.raw;
 	char name[32];
 	long n;
 
-	if (!check_pmu(l, t, i, have))
+	if (!check_pmu(l, t, i, probe, have))
 		return;
 	n = pmu_number(l, t, i);
 	if (assigned(t, i, i + 4)) {
@@ -345,16 +404,78 @@ static bool refuse_made(struct lowering *l, size_t i)
 	return false;
 }
 
+/*
+ * Is it $pmu[N], and no array or pointer of the probed function's, which a script
+ * without readings may mean?
+ */
+static bool is_reading(const struct tokens *t, size_t i)
+{
+	return token_is(t, i, "$pmu") && token_is(t, i + 1, "[") &&
+	       i + 3 < t->nr && t->tok[i + 2].type == TOK_NUMBER &&
+	       token_is(t, i + 3, "]") && !token_is(t, i + 4, "->") &&
+	       !token_is(t, i + 4, "[") &&
+	       !(i >= 2 && token_is(t, i - 2, "@defined"));
+}
+
 static bool is_ours(const struct lowering *l, size_t i, bool any_readings)
 {
 	return raw_is(l, i, "$thread") || raw_is(l, i, "$current") ||
 	       raw_is(l, i, "$timestamp") ||
 	       (raw_is(l, i, "histogram") && raw_is(l, i + 1, "(")) ||
-	       (raw_is(l, i, "$pmu") && any_readings);
+	       (raw_is(l, i, "$pmu") &&
+		(any_readings || is_reading(&l->s.raw, i)));
+}
+
+/* @pmu[0], where the script has no macro of that name. */
+static bool refuse_macro(struct lowering *l, size_t i)
+{
+	size_t k;
+
+	if (!raw_is(l, i, "@pmu") || !raw_is(l, i + 1, "["))
+		return false;
+	for (k = 0; k + 1 < l->s.raw.nr; k++)
+		if (raw_is(l, k, "@define") && raw_is(l, k + 1, "pmu"))
+			return false;
+	lower_fail_at(l, &l->s.raw.tok[i], "@pmu is no macro here; a reading is $pmu[N]");
+	return true;
+}
+
+/* Can a handler have no variable of what is probed?  A function has none either. */
+static bool has_no_target(const struct lowering *l, const struct probe *probe)
+{
+	size_t k;
+
+	for (k = 0; probe && k < probe->nr_points; k++)
+		if (!points_without_counts(l, &probe->points[k]) &&
+		    !begins_with(l, &probe->points[k], "timer"))
+			return false;
+	return true;
+}
+
+/* What is written as ours, is not, and cannot be the probed function's. */
+static void refuse_unset(struct lowering *l, size_t i)
+{
+	const struct tokens *t = &l->s.raw;
+	const struct token *tok = &t->tok[i];
+
+	if (is_thread_variable(t, i)) {
+		if (!known_thread_name(l, &tok[2]))
+			lower_fail_at(l, tok, "$thread->%.*s is set nowhere; set it in a handler, as in $thread->%.*s = 1",
+				      (int)tok[2].len, tok[2].s,
+				      (int)tok[2].len, tok[2].s);
+	} else if (raw_is(l, i, "$thread")) {
+		lower_fail_at(l, tok, "$thread wants a name: $thread->NAME");
+	} else if (raw_is(l, i, "$timestamp")) {
+		if (assigned(t, i, i + 1))
+			lower_fail_at(l, tok, "$timestamp is the time, which cannot be set; use a variable of your own");
+	} else if (raw_is(l, i, "$current") && !raw_is(l, i + 1, "->")) {
+		lower_fail_at(l, tok, "$current wants a member, as in $current->pid");
+	}
 }
 
 static void lower_word(struct lowering *l, size_t i, const char *prefix,
-		       bool in_probe, struct range have)
+		       bool in_probe, const struct probe *probe,
+		       struct range have)
 {
 	if (is_thread_variable(&l->s.raw, i)) {
 		if (known_thread_name(l, &l->s.raw.tok[i + 2]))
@@ -366,15 +487,16 @@ static void lower_word(struct lowering *l, size_t i, const char *prefix,
 	} else if (raw_is(l, i, "$current")) {
 		lower_current(l, i, in_probe);
 	} else if (raw_is(l, i, "$pmu") && raw_is(l, i + 1, "[")) {
-		lower_pmu(l, i, have);
+		lower_pmu(l, i, probe, have);
 	}
 }
 
 /* Of macros that a handler uses: their $pmu[N] are this handler's.  What is given
  * to a macro stands in the handler itself. */
 static void check_macros(struct lowering *l, const struct probe *probe,
-			 struct range have)
+			 bool any_readings)
 {
+	const struct range have = readings_at(l, probe);
 	const struct tokens *t = &l->s.t;
 	size_t i;
 
@@ -384,8 +506,9 @@ static void check_macros(struct lowering *l, const struct probe *probe,
 
 		if (tok->made && token_is(t, i, "$pmu") &&
 		    token_is(t, i + 1, "[") &&
+		    (any_readings || is_reading(t, i)) &&
 		    !(tok->s >= use && tok->s < use + tok->span))
-			check_pmu(l, t, i, have);
+			check_pmu(l, t, i, probe, have);
 	}
 }
 
@@ -404,13 +527,15 @@ void handlers_lower(struct lowering *l, bool any_readings)
 		thread_prefix(l, prefix);
 	for (i = 0; i < raw->nr; i++) {
 		size_t at = raw->tok[i].at;
+		const struct probe *probe;
 		bool in_probe;
 
 		if (raw->tok[i].dead)
 			continue;
 		if (raw_is(l, i, "@define"))
 			macro = macro_end(l, i);
-		if (!is_ours(l, i, any_readings) || refuse_made(l, i))
+		if (refuse_macro(l, i) || !is_ours(l, i, any_readings) ||
+		    refuse_made(l, i))
 			continue;
 		while (b < l->s.nr_probes &&
 		       is_behind(l, &l->s.probes[b], at))
@@ -428,12 +553,16 @@ void handlers_lower(struct lowering *l, bool any_readings)
 				lower_histogram(l, i, &l->s.probes[b], have);
 			continue;
 		}
-		lower_word(l, i, prefix, in_probe || i < macro,
+		if (i < macro && !any_readings && raw_is(l, i, "$pmu"))
+			continue;
+		probe = in_probe ? &l->s.probes[b] : NULL;
+		if (i >= macro && has_no_target(l, probe))
+			refuse_unset(l, i);
+		lower_word(l, i, prefix, in_probe || i < macro, probe,
 			   i < macro ? unknown :
 			   in_probe ? have : (struct range) { 0 });
 	}
-	for (b = 0; any_readings && b < l->s.nr_probes; b++)
-		check_macros(l, &l->s.probes[b],
-			     readings_at(l, &l->s.probes[b]));
+	for (b = 0; b < l->s.nr_probes; b++)
+		check_macros(l, &l->s.probes[b], any_readings);
 	declare_thread_names(l, prefix);
 }

@@ -10,6 +10,7 @@
  *	explain		what --explain prints
  *	argument	what stands in a component's parentheses
  *	native		events that the event table lacks
+ *	calls		elapsed where nothing returns
  *	aliases		how many readings a probe point has
  *	globals		what names are global
  *	readings	startwatch("EVENT"), elapsed("EVENT")
@@ -42,6 +43,7 @@
 struct range {
 	unsigned int min, max;
 	bool mixed;		/* its own have different numbers, by the way */
+	bool elapsed;		/* some reading is of calls */
 };
 
 /* How many readings an alias of the script's brings. */
@@ -184,6 +186,22 @@ bool argument_event(struct lowering *l, size_t i, const char *text,
 int native_number(struct lowering *l, size_t i, const char *name,
 		  const struct native *want);
 
+/* ---- calls.c */
+
+/** calls_dotted - the first part of startwatch.EVENT or elapsed.EVENT, or NULL */
+const struct part *calls_dotted(const struct lowering *l,
+				const struct point *p);
+
+/** calls_elapsed - the first part of elapsed, with quotes or without, or NULL */
+const struct part *calls_elapsed(const struct lowering *l,
+				 const struct point *p);
+
+/**
+ * calls_check - say so if a probe's point has readings that nothing can have
+ * @by_alias: an alias of the script's brings it an elapsed
+ */
+void calls_check(struct lowering *l, const struct point *p, bool by_alias);
+
 /* ---- aliases.c */
 
 /**
@@ -267,6 +285,12 @@ bool record_lower(struct lowering *l, size_t number);
 int sampling_put(struct lowering *l, const struct point *p, struct buf *b);
 
 /* ---- points.c */
+
+#define POINTS_WITHOUT_COUNTS "%s has no counts: counting begins after the begin probes and ends before the end probes; read them in another probe"
+
+/** points_without_counts - begin or another word of probes without counts, or NULL */
+const char *points_without_counts(const struct lowering *l,
+				  const struct point *p);
 
 /** points_check - can a point of ours be, as it is written? */
 bool points_check(struct lowering *l, const struct point *p);

@@ -59,10 +59,21 @@ static bool is_written_out(struct lowering *l, const struct point *p)
 	return true;
 }
 
-bool points_check(struct lowering *l, const struct point *p)
+const char *points_without_counts(const struct lowering *l,
+				  const struct point *p)
 {
 	static const char *const without[] = { "begin", "end", "error", "never" };
 	size_t k;
+
+	for (k = 0; k < sizeof(without) / sizeof(*without); k++)
+		if (begins_with(l, p, without[k]))
+			return without[k];
+	return NULL;
+}
+
+bool points_check(struct lowering *l, const struct point *p)
+{
+	const char *word = points_without_counts(l, p);
 
 	if (!is_written_out(l, p))
 		return false;
@@ -70,12 +81,9 @@ bool points_check(struct lowering *l, const struct point *p)
 		lower_fail(l, p->in_group, "this does not work within { } or behind %%( %%); write the probe points out, with commas");
 		return false;
 	}
-	for (k = 0; k < sizeof(without) / sizeof(*without); k++) {
-		if (begins_with(l, p, without[k]) && point_readings(p)) {
-			lower_fail(l, p->begin, "%s has no counts: counting begins after the begin probes and ends before the end probes; read them in another probe",
-				   without[k]);
-			return false;
-		}
+	if (word && point_readings(p)) {
+		lower_fail(l, p->begin, POINTS_WITHOUT_COUNTS, word);
+		return false;
 	}
 	return true;
 }

@@ -30,7 +30,7 @@ const char *const mutate_words[] = {
 	" += ", "$4", "@4", "$5", "@x", "@f(", " == ",
 	"@define f(a, b) %( @a.@b ", "%( arch == \"x86_64\" %? ",
 	"%( CONFIG_X == 1 %? ", ".time_ms(1)", "ppa.slow(9)",
-	".nmi.pmu_profile(\"r1:1\")", "",
+	".nmi.pmu_profile(\"r1:1\")", ".elapsed.tsc", "@pmu[0]", "",
 	NULL
 };
 
@@ -49,6 +49,9 @@ static const char *const words[] = {
 	"startwatch", "elapsed", "pmu_profile", "time_ms", "slow",
 	"$timestamp", "$thread", "$current",
 };
+
+/* What it may also refuse, and never changes alone. */
+static const char *const refused[] = { "$pmu", "@pmu" };
 
 static bool has(const char *text, size_t len, const char *word)
 {
@@ -107,9 +110,9 @@ static void check_again(const struct lowered *out,
 			const struct lower_options *opt, FILE *err)
 {
 	static const char *const left[] = {
-		"$thread", "$current", "$timestamp", "$pmu", "startwatch(",
-		"startwatch ", "elapsed(", "pmu_profile", "time_ms",
-		"slow",
+		"$thread", "$current", "$timestamp", "$pmu", "@pmu",
+		"startwatch(", "startwatch ", "startwatch.", "elapsed(",
+		"elapsed.", "pmu_profile", "time_ms", "slow",
 	};
 	struct lowered again;
 	size_t i;
@@ -160,6 +163,8 @@ static void try_script(const char *text, size_t len, unsigned int index)
 			check_again(&out, &opt, err);
 		lowered_free(&out);
 	} else {
+		for (i = 0; i < sizeof(refused) / sizeof(*refused); i++)
+			ours |= has(text, len, refused[i]);
 		ensure(ours);
 		ensure(!strncmp(said, "x.stp:", strlen("x.stp:")));
 		ensure(said[said_len - 1] == '\n');
