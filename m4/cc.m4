@@ -3,5 +3,5 @@
 AC_DEFUN([SW_CC],
 [AC_CHECK_PROGS([sw_cc], [${CC-cc} gcc clang])
 AS_IF([test -z "$sw_cc"],
-  [AC_MSG_ERROR([no C compiler: apt-get install gcc (Debian), dnf install gcc (Fedora)])])
+  [AC_MSG_ERROR([no C compiler: apt-get install gcc libc6-dev make (Debian), dnf install gcc make (Fedora)])])
 AC_PROG_CC])

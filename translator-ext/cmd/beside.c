@@ -125,7 +125,7 @@ static int run(struct session *s, const char *dir)
 	struct sigaction act = { .sa_handler = on_signal };
 	struct sigaction plain = { .sa_handler = SIG_DFL };
 	pid_t child, self = getpid();
-	char *path = find_our_stap();
+	char *path = find_our_stap(true, NULL);
 	struct buf fifo = { 0 };
 	int fd = -1, status = 1;
 

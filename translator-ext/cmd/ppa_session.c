@@ -108,7 +108,7 @@ start_own(enum ppa_extra extra, uint64_t threads,
 	  const volatile sig_atomic_t *stopped)
 {
 	struct sigaction plain = { .sa_handler = SIG_DFL };
-	char *path = find_our_stap(), *dir;
+	char *path = find_our_stap(true, NULL), *dir;
 	const pid_t self = getpid();
 	char module[32];
 

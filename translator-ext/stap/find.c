@@ -4,7 +4,6 @@
 #include "stap/find.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "base/shown.h"
 #include "config.h"
 #include "stap/ask.h"
+#include "stap/pairs.h"
 #include "stap/tapsets.h"
 
 #define OLDEST_STAP "5.1"
@@ -85,23 +85,25 @@ char *find_version(const char *path)
 }
 
 /* One that does not say what it is may do. */
-static bool is_too_old(const char *path)
+static bool stap_fits(const char *path, bool modules, const char *release)
 {
 	char *version = find_version(path);
 	bool old = version && strverscmp(version, OLDEST_STAP) < 0;
+	bool fits = !old && (!version || !modules ||
+			     pairs_fit(path, version, release));
 
 	if (old)
 		shown_line(stderr, "stapwatch: %s is SystemTap %s, which is too old; install " OLDEST_STAP " or newer (Debian 13 has it), or name one in STAPWATCH_STAP",
 			   path, version);
 	free(version);
-	return old;
+	return fits;
 }
 
-char *find_our_stap(void)
+char *find_our_stap(bool modules, const char *release)
 {
 	char *path = find_stap();
 
-	if (path && (is_too_old(path) || !tapsets_fit())) {
+	if (path && (!stap_fits(path, modules, release) || !tapsets_fit())) {
 		free(path);
 		return NULL;
 	}

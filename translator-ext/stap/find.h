@@ -3,14 +3,20 @@
 #ifndef STAPWATCH_FIND_H
 #define STAPWATCH_FIND_H
 
+#include <stdbool.h>
+
 /** find_stap - the path of the stap to run, to be freed; NULL after a message */
 char *find_stap(void);
 
 /**
- * find_our_stap - the same, where our tapsets are used: it must not be too old, and
- * they must be of this version
+ * find_our_stap - the same, where our tapsets are used
+ * @modules: it will make modules for the kernel
+ * @release: that kernel's, or NULL; as for pairs_fit()
+ *
+ * It must not be too old, make modules that the kernel loads, and the tapsets must be of
+ * this version.
  */
-char *find_our_stap(void);
+char *find_our_stap(bool modules, const char *release);
 
 /** find_version - what the stap at PATH says it is, to be freed; or NULL */
 char *find_version(const char *path);

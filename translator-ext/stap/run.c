@@ -18,6 +18,7 @@
 #include "config.h"
 #include "stap/child.h"
 #include "stap/diag.h"
+#include "stap/facts.h"
 #include "stap/find.h"
 #include "stap/tapsets.h"
 
@@ -308,12 +309,27 @@ static bool is_filtered(const struct script_list *list)
 	return false;
 }
 
+/* One that fits, where it makes modules for a kernel that is known here. */
+static char *find_fitting(const struct options *opts)
+{
+	struct facts f;
+	char *path;
+
+	facts_find(opts, &f);
+	path = find_our_stap(f.release && opts->last_pass >= 4 &&
+			     !opts->point.arg &&
+			     !strcmp(opts->runtime ?: "kernel", "kernel"),
+			     f.release);
+	facts_free(&f);
+	return path;
+}
+
 int run_stap(const struct options *opts, const struct script_list *list,
 	     const char *point)
 {
 	struct run r = { .opts = opts, .list = list, .in = -1 };
 	bool filtered = is_filtered(list);
-	char *path = filtered ? find_our_stap() : find_stap();
+	char *path = filtered ? find_fitting(opts) : find_stap();
 	int status = 1, err = 0;
 
 	if (!path)

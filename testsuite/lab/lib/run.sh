@@ -194,7 +194,8 @@ run_command() {
 	mkfifo "$TMP/asked" "$TMP/answer"
 	# both ways, so that nobody waits for the other side to be there
 	exec {asking}<>"$TMP/asked" {answer}<>"$TMP/answer"
-	in_chroot env "TMPDIR=$TMP" "LAB_ASKED=$TMP" "STAPWATCH_KALLSYMS=/boot/System.map-$(kernel_release "$ARCH" "$KERNEL")" \
+	in_chroot env "TMPDIR=$TMP" "LAB_ASKED=$TMP" "SYSTEMTAP_RELEASE=$(kernel_release "$ARCH" "$KERNEL")" \
+		"STAPWATCH_KALLSYMS=/boot/System.map-$(kernel_release "$ARCH" "$KERNEL")" \
 		"STAPWATCH_STAP=$LAB_DIR/lib/stap-in-guest.sh" "${STAPWATCH[@]:1}" "$@" &
 	command=$!
 	asked() {

@@ -2,7 +2,7 @@
 # stap, for a stapwatch that the lab runs in the chroot: what it is asked for goes to `lab run', which
 # does it in a guest; $LAB_ASKED has the two pipes. A copy of stdin stands for a script that comes by it.
 set -e
-[[ $* != --version ]] || exec stap --version
+[[ $* != --@(version|help) ]] || exec stap "$@"
 for arg; do
 	if [[ $arg == - ]]; then
 		cat >"$LAB_ASKED/script.stp"
