@@ -8,4 +8,10 @@ AC_DEFUN([SW_MISSING],
 
 AC_DEFUN([SW_MISSING_REPORT],
 [AS_IF([test -n "$sw_missing"], [AS_ECHO(["
-Missing, and what brings it:$sw_missing"])])])
+Missing, and what brings it:$sw_missing"])
+sw_apt=`AS_ECHO(["$sw_missing"]) | sed -n 's/^ *Debian: apt-get install \(@<:@^-@:>@.*\)/\1/p' | tr '\n' ' ' | sed 's/ $//'`
+sw_dnf=`AS_ECHO(["$sw_missing"]) | sed -n 's/^ *Fedora: dnf install //p' | tr '\n' ' ' | sed 's/ $//'`
+AS_IF([test -n "$sw_apt"], [AS_ECHO(["
+In one go, as far as packages bring it:
+    Debian: apt-get install $sw_apt
+    Fedora: dnf install $sw_dnf"])])])])
