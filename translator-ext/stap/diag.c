@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stap/headers.h"
+
 /* A line that is longer goes on as it comes. */
 #define LINE_LIMIT 65536
 #define SOURCE "source: "
@@ -533,6 +535,7 @@ static void put_whole_line(struct diag *d, struct span t, struct buf *out)
 		d->expect = EXPECT_ANY;
 	if (!put_end(d, t, out))
 		put_message(d, t, out);
+	headers_put(t.s, t.len, out);
 }
 
 struct diag *diag_new(const struct diag_file *files, size_t nr, bool names_only)
