@@ -384,6 +384,7 @@ static void ppa_timeline_end(void)
 	sw_trace_stop(&ppa_timeline_source);
 	/* where there was no room for all it is still on */
 	ppa_timeline_off();
+	/* and who has seen it on has put its slice away after this */
 	ppa_waking_off(PPA_WAKING_TIMELINE);
 	ppa_timeline_report();
 	ppa_timeline_free();

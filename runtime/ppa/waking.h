@@ -77,10 +77,13 @@ static int __maybe_unused ppa_waking_on(unsigned int who, const char *what)
 	return 0;
 }
 
+/* ppa_waking_off - nobody who was told of before is in a callback after it, also of other hooks */
 static void __maybe_unused ppa_waking_off(unsigned int who)
 {
 	ppa_waking &= ~who;
-	if (!ppa_waking)
+	if (ppa_waking)
+		tracepoint_synchronize_unregister();
+	else
 		sw_hooks_off(ppa_waking_hooks, ARRAY_SIZE(ppa_waking_hooks));
 }
 
