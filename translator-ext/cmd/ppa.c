@@ -199,27 +199,14 @@ static double interval_seconds(const struct ppa_interval *in, double taken)
 	return (double)(in->now.now - in->before.now) / in->now.hz;
 }
 
-static void wait_for_interval(struct ppa *p)
-{
-	const double seconds = p->interval ?: 1;
-	struct timespec ts = {
-		.tv_sec = seconds,
-		.tv_nsec = (seconds - (time_t)seconds) * 1e9,
-	};
-
-	if (p->command.argv)
-		ppa_command_wait(&p->command, p->interval);
-	else
-		nanosleep(&ts, NULL);
-}
-
 static int one_round(struct ppa *p, bool first)
 {
+	const double seconds = p->interval ?: !p->command.argv;
 	double before = p->taken;
 
 	ppa_snapshot_free(&p->in.before);
 	p->in.before = p->in.now;
-	wait_for_interval(p);
+	ppa_command_wait(&p->command, seconds, &stopped);
 	if (take(p)) {
 		p->in.now = (struct ppa_snapshot) { 0 };
 		return stopped ? 0 : -1;

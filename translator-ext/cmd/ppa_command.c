@@ -48,20 +48,13 @@ bool ppa_command_is_there(const char *name)
 
 int ppa_command_start(struct ppa_command *c)
 {
-	posix_spawnattr_t attr;
-	sigset_t held, old;
+	const struct sigaction plain = { .sa_handler = SIG_DFL };
 	int err;
 
-	/* its end is waited for by sigtimedwait() */
-	sigemptyset(&held);
-	sigaddset(&held, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &held, &old);
+	/* whoever ignores its children is not told how they ended, nor when */
+	sigaction(SIGCHLD, &plain, NULL);
 	fflush(NULL);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigmask(&attr, &old);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-	err = posix_spawnp(&c->pid, c->argv[0], NULL, &attr, c->argv, environ);
-	posix_spawnattr_destroy(&attr);
+	err = posix_spawnp(&c->pid, c->argv[0], NULL, NULL, c->argv, environ);
 	if (!err)
 		return 0;
 	c->pid = 0;
@@ -71,29 +64,35 @@ int ppa_command_start(struct ppa_command *c)
 	return -1;
 }
 
-static void take_end(struct ppa_command *c, int options)
+static void take_end(struct ppa_command *c)
 {
 	int status;
 
-	if (c->pid <= 0 || c->ended || waitpid(c->pid, &status, options) != c->pid)
+	if (c->pid <= 0 || c->ended || waitpid(c->pid, &status, WNOHANG) != c->pid)
 		return;
 	c->ended = true;
 	c->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
 					  WEXITSTATUS(status);
 }
 
-void ppa_command_wait(struct ppa_command *c, double seconds)
+void ppa_command_wait(struct ppa_command *c, double seconds,
+		      volatile sig_atomic_t *stopped)
 {
 	struct timespec now, end, left = { 0 };
-	sigset_t set;
+	sigset_t set, old;
+	int sig;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	/* none comes between a look for it and the wait */
+	sigprocmask(SIG_BLOCK, &set, &old);
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	end.tv_nsec += (seconds - (time_t)seconds) * 1e9;
 	end.tv_sec += (time_t)seconds + end.tv_nsec / 1000000000;
 	end.tv_nsec %= 1000000000;
-	for (take_end(c, WNOHANG); !c->ended; take_end(c, WNOHANG)) {
+	for (take_end(c); !c->ended && !*stopped; take_end(c)) {
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		left.tv_sec = end.tv_sec - now.tv_sec;
 		left.tv_nsec = end.tv_nsec - now.tv_nsec;
@@ -102,23 +101,31 @@ void ppa_command_wait(struct ppa_command *c, double seconds)
 			left.tv_nsec += 1000000000;
 		}
 		if (seconds && left.tv_sec < 0)
-			return;
-		/* a stap of ours may end, too; any other signal has its handler */
-		if ((seconds ? sigtimedwait(&set, NULL, &left) :
-			       sigwaitinfo(&set, NULL)) != SIGCHLD)
-			return;
+			break;
+		/* a stap of ours may end, too, and Ctrl-Z with fg ends the call */
+		sig = seconds ? sigtimedwait(&set, NULL, &left) :
+				sigwaitinfo(&set, NULL);
+		if (sig == SIGINT || sig == SIGTERM)
+			*stopped = 1;
 	}
+	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
 void ppa_command_end(struct ppa_command *c)
 {
+	volatile sig_atomic_t stopped = 0;
+
 	if (c->pid <= 0)
 		return;
-	take_end(c, WNOHANG);
+	take_end(c);
 	if (c->ended)
 		return;
 	kill(c->pid, SIGTERM);
-	take_end(c, 0);
+	kill(c->pid, SIGCONT);
+	ppa_command_wait(c, 2, &stopped);
+	if (!c->ended)
+		shown_line(stderr, "stapwatch ppa: %s: SIGTERM did not end it; it goes on as process %d",
+			   c->argv[0], (int)c->pid);
 	if (c->status == 128 + SIGTERM)
 		c->status = 0;
 }

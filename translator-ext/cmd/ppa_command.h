@@ -21,12 +21,19 @@ bool ppa_command_is_there(const char *name);
 int ppa_command_start(struct ppa_command *c);
 
 /**
- * ppa_command_wait - for so long, or until it ends, or a signal has a handler run
+ * ppa_command_wait - for so long, or until it ends, or SIGINT or SIGTERM comes
+ * @c: one that was not started does not end
  * @seconds: 0: without a limit
+ * @stopped: is set by these signals, and by a handler of theirs at other times
  */
-void ppa_command_wait(struct ppa_command *c, double seconds);
+void ppa_command_wait(struct ppa_command *c, double seconds,
+		      volatile sig_atomic_t *stopped);
 
-/** ppa_command_end - have it end, if it has not, which is no failure of its own */
+/**
+ * ppa_command_end - have it end, if it has not, which is no failure of its own
+ *
+ * One that does not end within two seconds goes on, after a message.
+ */
 void ppa_command_end(struct ppa_command *c);
 
 #endif
