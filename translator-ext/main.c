@@ -8,6 +8,7 @@
 #include "base/shown.h"
 #include "cmd/cmd.h"
 #include "cmd/elsewhere.h"
+#include "cmd/line.h"
 #include "config.h"
 #include "lower/lower.h"
 #include "options.h"
@@ -77,15 +78,17 @@ static int run(const struct options *opts)
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
-	bool starts;		/* a command, whose arguments are its own */
+	bool starts;		/* a command, whose --help is its own */
 };
 
 static int run_command(const struct command *c, int argc, char **argv)
 {
-	if (!cmd_wants_help(c->starts && argc > 2 ? 2 : argc, argv) ||
-	    !cmd_help(argv[0]))
-		return c->run(argc, argv);
-	return finish_stdout(0);
+	int status;
+
+	if (!c->starts && cmd_wants_help(argc, argv) && cmd_help(argv[0]))
+		return finish_stdout(0);
+	status = c->run(argc, argv);
+	return cmd_line_helped() ? finish_stdout(0) : status;
 }
 
 static int help(int argc, char **argv)

@@ -182,6 +182,25 @@ static bool is_second(struct cmd_line *line, int c)
 	return false;
 }
 
+static bool helped;
+
+bool cmd_line_helped(void)
+{
+	return helped;
+}
+
+/* They are in no subcommand's table: all have them. */
+static bool is_help(const struct cmd_line *line, int c)
+{
+	char letter[3];
+	const char *option;
+
+	if (c != '?')
+		return false;
+	option = refused(line, c, letter);
+	return !strcmp(option, "--help") || !strcmp(option, "-h");
+}
+
 int cmd_line_next(struct cmd_line *line)
 {
 	struct option *names;
@@ -197,6 +216,10 @@ int cmd_line_next(struct cmd_line *line)
 	free(names);
 	if (c == -1)
 		return CMD_LINE_END;
+	if (is_help(line, c)) {
+		helped = cmd_help(line->argv[0]);
+		return CMD_LINE_WRONG;
+	}
 	if (c == ':' || c == '?') {
 		say_refused(line, c);
 		return CMD_LINE_WRONG;

@@ -29,9 +29,13 @@ struct cmd_line {
  * As getopt_long(), whose variables it leaves set.  One value of two would be dropped,
  * so a second one is refused, but for those that add up.
  *
- * Return: the option; CMD_LINE_END behind the last; CMD_LINE_WRONG after a message
+ * Return: the option; CMD_LINE_END behind the last; CMD_LINE_WRONG after a message, or
+ * after the help that -h or --help asked for
  */
 int cmd_line_next(struct cmd_line *line);
+
+/** cmd_line_helped - has an option asked for the help, so that nothing is wrong? */
+bool cmd_line_helped(void);
 
 /**
  * cmd_line_say - one line on what is wrong, with the options that there are
