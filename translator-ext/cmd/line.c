@@ -63,18 +63,30 @@ int cmd_line_seconds(const char *command, const char *option, const char *s,
 	return cmd_line_say(command, what, s);
 }
 
+static int say_output(const char *command, const char *file)
+{
+	shown_line(stderr, "stapwatch %s: %s: %s", command, file,
+		   strerror(errno));
+	return -1;
+}
+
 int cmd_line_output(const char *command, const char *file)
 {
-	const int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-			    0666);
+	const int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 
-	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
-		shown_line(stderr, "stapwatch %s: %s: %s", command, file,
-			   strerror(errno));
-		return -1;
-	}
-	close(fd);
+	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
+		return say_output(command, file);
+	if (fd != STDOUT_FILENO)
+		close(fd);
 	return 0;
+}
+
+int cmd_line_output_begin(const char *command, const char *file)
+{
+	/* a device or a pipe has nothing to lose */
+	if (!file || !ftruncate(STDOUT_FILENO, 0) || errno == EINVAL)
+		return 0;
+	return say_output(command, file);
 }
 
 int cmd_line_milliseconds(const char *command, const char *s, double *seconds)

@@ -62,9 +62,19 @@ int cmd_line_number(const char *command, const char *what, const char *s,
 /**
  * cmd_line_output - let stdout be a file, of a subcommand that starts no other program
  *
+ * The file has still what it had, until cmd_line_output_begin().
+ *
  * Return: 0, or -1 after a message
  */
 int cmd_line_output(const char *command, const char *file);
+
+/**
+ * cmd_line_output_begin - there is something to write: what the file had goes
+ * @file: as it was given to cmd_line_output(), or NULL if none was
+ *
+ * Return: 0, or -1 after a message
+ */
+int cmd_line_output_begin(const char *command, const char *file);
 
 /**
  * cmd_line_seconds - read seconds, from 0.01 to 86400, for OPTION; 0, or -1 after a

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -18,6 +19,7 @@
 #include "cmd/report_timeline.h"
 #include "config.h"
 #include "report/input/profile.h"
+#include "report/input/trace_read.h"
 #include "report/output/annotate.h"
 #include "report/output/branch_table.h"
 #include "report/output/calltree.h"
@@ -294,6 +296,8 @@ static int print_branches(const struct settings *s, struct view *v,
 static int print_view(const struct settings *s, struct view *v,
 		      struct warnings *w, struct buf *out)
 {
+	if (cmd_line_output_begin("report", s->file))
+		return 1;
 	switch (s->output) {
 	case OUTPUT_TABLE:
 		if (s->json)
@@ -360,10 +364,11 @@ static int report_two(const struct settings *s, struct warnings *w,
 	struct profile *before = read_profile(s, s->other, s->fields);
 	struct profile *now = NULL;
 	struct view *first, *second;
+	int status = 1;
 
 	if (before)
 		now = read_profile(s, s->path, s->fields);
-	if (now) {
+	if (now && !cmd_line_output_begin("report", s->file)) {
 		first = view_new(before, &s->from, &s->view);
 		second = view_new(now, &s->from, &s->view);
 		diff_print(first, second, &s->columns, s->sort, s->limit, out);
@@ -372,11 +377,13 @@ static int report_two(const struct settings *s, struct warnings *w,
 		say_losses(s, now, second, w);
 		view_free(first);
 		view_free(second);
-		profile_free(now);
+		status = 0;
 	}
+	if (now)
+		profile_free(now);
 	if (before)
 		profile_free(before);
-	return !now;
+	return status;
 }
 
 static int report_slices(const struct settings *s, struct warnings *w,
@@ -390,12 +397,36 @@ static int report_slices(const struct settings *s, struct warnings *w,
 		.span = s->filter.span,
 	};
 
-	return report_timeline(s->path, &filter,
+	return report_timeline(s->path, s->file, &filter,
 			       s->output == OUTPUT_CHROME   ? timeline_chrome :
 			       s->output == OUTPUT_PERFETTO ? timeline_perfetto :
 			       s->json			    ? timeline_json :
 							      timeline_text,
 			       w, out);
+}
+
+/* It would be lost by a report, and record has the same -o for it. */
+static bool is_trace(const char *file)
+{
+	struct buf why = { 0 };
+	struct trace *t;
+	struct stat st;
+
+	/* what comes from a pipe would be gone */
+	if (stat(file, &st) || !S_ISREG(st.st_mode))
+		return false;
+	t = trace_open(file, &why);
+	free(why.s);
+	if (t)
+		trace_close(t);
+	return t;
+}
+
+static int open_output(const char *file)
+{
+	if (is_trace(file))
+		return cmd_line_fail("report", "-o is for the report, and would overwrite a trace: -i is for the trace");
+	return cmd_line_output("report", file);
 }
 
 int cmd_report(int argc, char **argv)
@@ -409,7 +440,7 @@ int cmd_report(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	if (report_options(argc, argv, &s))
 		return 1;
-	if (s.file && cmd_line_output("report", s.file))
+	if (s.file && open_output(s.file))
 		return 1;
 	warnings.all_told = s.verbose;
 	if (is_binary(s.output) && isatty(STDOUT_FILENO)) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/shown.h"
+#include "cmd/line.h"
 #include "cmd/ppa_syscalls.h"
 #include "cmd/ppa_why.h"
 
@@ -75,7 +76,8 @@ static int say_error(const struct timeline *t)
 	return 1;
 }
 
-int report_timeline(const char *path, const struct timeline_filter *filter,
+int report_timeline(const char *path, const char *file,
+		    const struct timeline_filter *filter,
 		    void (*print)(const struct timeline_view *v,
 				  struct buf *out, FILE *to),
 		    struct warnings *w, struct buf *out)
@@ -91,6 +93,10 @@ int report_timeline(const char *path, const struct timeline_filter *filter,
 		return 1;
 	}
 	free(why.s);
+	if (cmd_line_output_begin("report", file)) {
+		timeline_free(t);
+		return 1;
+	}
 	v.timeline = t;
 	v.call_name = t->machine == OUR_MACHINE ? ppa_call_name : no_name;
 	timeline_filter_marks(t, &v.filter);
