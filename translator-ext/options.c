@@ -22,6 +22,7 @@ enum {
 	OPT_ELSEWHERE,		/* facts of this system are not the script's */
 	OPT_PRIVILEGE,
 	OPT_RUNTIME,
+	OPT_SERVER,		/* another stap may compile it */
 	OPT_UNPRIVILEGED,
 	OPT_HELP,
 	OPT_VERSION,
@@ -107,9 +108,9 @@ static const struct option long_options[] = {
 	VALUE("tmpdir", OPT_OTHER),
 	MAYBE("trust-servers", OPT_OTHER),
 	FLAG("unprivileged", OPT_UNPRIVILEGED),
-	VALUE("use-http-server", OPT_OTHER),
-	MAYBE("use-server", OPT_OTHER),
-	MAYBE("use-server-on-error", OPT_OTHER),
+	VALUE("use-http-server", OPT_SERVER),
+	MAYBE("use-server", OPT_SERVER),
+	MAYBE("use-server-on-error", OPT_SERVER),
 	VALUE("vp", OPT_OTHER),
 	{ NULL, 0, NULL, 0 },
 };
@@ -249,6 +250,10 @@ static void take_option(struct parse *p, struct options *opts, int opt,
 	case 'V':
 	case OPT_VERSION:
 		opts->version = true;
+		break;
+	case 'R':
+	case OPT_SERVER:
+		opts->other_runtime = true;
 		break;
 	case OPT_DUMP:
 		p->dump = true;

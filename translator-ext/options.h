@@ -52,6 +52,7 @@ struct options {
 	const char *runtime;
 	bool guru;
 	bool elsewhere;		/* it is to run on, or for, another system */
+	bool other_runtime;	/* of -R, or a server's: not this stap's own */
 
 	bool help;
 	bool version;

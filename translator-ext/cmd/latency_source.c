@@ -253,7 +253,7 @@ int latency_source_add(struct latency_request *req, const char *word)
 
 	if (!split(&s))
 		latency_functions_fail(word, "write it as FUNCTION@FILE or MODULE:FUNCTION@FILE, as '*@fs/ext4/*.c'");
-	else if ((s.stap = find_our_stap(true, NULL)))
+	else if ((s.stap = find_our_stap(false, NULL)))
 		rc = add(&s);
 	free(s.module);
 	free(s.function);

@@ -44,22 +44,6 @@ static const char *arch_name(const char *machine)
 	return machine;
 }
 
-/* Has stap options of its own there, which may say anything? */
-static bool has_rc(void)
-{
-	const char *dir = getenv("SYSTEMTAP_DIR"), *home = getenv("HOME");
-	struct buf b = { 0 };
-	bool there;
-
-	if (dir && *dir)
-		buf_printf(&b, "%s/rc", dir);
-	else
-		buf_printf(&b, "%s/.systemtap/rc", home ?: "");
-	there = !access(b.s, F_OK);
-	free(b.s);
-	return there;
-}
-
 static char *release_of_tree(const char *tree)
 {
 	char line[128] = "", *release = NULL;
@@ -130,7 +114,7 @@ void facts_find(const struct options *opts, struct facts *f)
 	struct utsname here;
 
 	*f = (struct facts) { .for_scripts = { 0 } };
-	if (opts->elsewhere || has_rc() || uname(&here))
+	if (opts->elsewhere || find_rc() || uname(&here))
 		return;
 	find_kernel(f, release, &here);
 	f->arch = xstrdup(opts->arch ?: arch_name(here.machine));

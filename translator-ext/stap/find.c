@@ -76,6 +76,21 @@ static void take_version(void *data, const char *line)
 	*version = xstrndup(from, strcspn(from, "/,) "));
 }
 
+bool find_rc(void)
+{
+	const char *dir = getenv("SYSTEMTAP_DIR"), *home = getenv("HOME");
+	struct buf b = { 0 };
+	bool there;
+
+	if (dir && *dir)
+		buf_printf(&b, "%s/rc", dir);
+	else
+		buf_printf(&b, "%s/.systemtap/rc", home ?: "");
+	there = !access(b.s, F_OK);
+	free(b.s);
+	return there;
+}
+
 char *find_version(const char *path)
 {
 	char *argv[] = { "stap", "--version", NULL }, *version = NULL;
@@ -89,8 +104,8 @@ static bool stap_fits(const char *path, bool modules, const char *release)
 {
 	char *version = find_version(path);
 	bool old = version && strverscmp(version, OLDEST_STAP) < 0;
-	bool fits = !old && (!version || !modules ||
-			     pairs_fit(path, version, release));
+	bool asks = version && modules && (release || !find_rc());
+	bool fits = !old && (!asks || pairs_fit(path, version, release));
 
 	if (old)
 		shown_line(stderr, "stapwatch: %s is SystemTap %s, which is too old; install " OLDEST_STAP " or newer (Debian 13 has it), or name one in STAPWATCH_STAP",

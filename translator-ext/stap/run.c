@@ -317,7 +317,7 @@ static char *find_fitting(const struct options *opts)
 
 	facts_find(opts, &f);
 	path = find_our_stap(f.release && opts->last_pass >= 4 &&
-			     !opts->point.arg &&
+			     !opts->point.arg && !opts->other_runtime &&
 			     !strcmp(opts->runtime ?: "kernel", "kernel"),
 			     f.release);
 	facts_free(&f);
