@@ -87,7 +87,10 @@ static const struct part *no_return(const struct lowering *l,
 	return place;
 }
 
-/* kernel alone has the tapset's aliases, and they stand right behind it. */
+/*
+ * kernel alone has the tapset's aliases, and they stand right behind it.  What has
+ * wildcards may be that kernel.
+ */
 static bool is_misplaced(struct lowering *l, const struct point *p)
 {
 	const struct part *dotted = calls_dotted(l, p), *part;
@@ -97,7 +100,9 @@ static bool is_misplaced(struct lowering *l, const struct point *p)
 		return false;
 	for (part = p->parts; part < dotted; part++)
 		if (part->kind == PART_OTHER &&
-		    (part->end != part->begin + 1 || is(l, part->begin, "timer")))
+		    (is(l, part->begin, "timer") ||
+		     (part->end > part->begin + 1 &&
+		      is(l, part->begin + 1, "("))))
 			break;
 	if (part == dotted)
 		return false;

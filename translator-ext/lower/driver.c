@@ -8,6 +8,16 @@
 #include "base/shown.h"
 #include "lower/lowering.h"
 
+static bool has_word(const struct tokens *t, const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < t->nr; i++)
+		if (token_is(t, i, word))
+			return true;
+	return false;
+}
+
 static bool any_of_ours(const struct lowering *l, bool *readings)
 {
 	bool any = false;
@@ -124,10 +134,12 @@ int lower_script(const char *name, const char *text, size_t len,
 		.name = name, .opt = opt, .err = err, .user = text,
 		.letter = opt->index ? 'a' + (opt->index - 1) % 26 : '\0',
 	};
-	bool readings;
+	bool readings, undecided;
 	size_t i, k;
 
 	parse(text, len, &opt->args, opt->facts, &l.s);
+	/* stap decides then what of the script there is */
+	undecided = has_word(&l.s.t, "%(");
 	l.counted = xmalloc(l.s.nr_probes * sizeof(*l.counted));
 	for (i = 0; i < l.s.nr_probes; i++)
 		l.counted[i] = (struct counted) { 0 };
@@ -150,7 +162,7 @@ int lower_script(const char *name, const char *text, size_t len,
 					points_lower(&l, probe,
 						     &probe->points[k]);
 			}
-			if (l.errors == before)
+			if (l.errors == before && !undecided)
 				check_calls(&l, &l.s.probes[i]);
 		}
 		handlers_lower(&l, readings);

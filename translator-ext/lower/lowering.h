@@ -199,6 +199,9 @@ const struct part *calls_elapsed(const struct lowering *l,
 /**
  * calls_check - say so if a probe's point has readings that nothing can have
  * @by_alias: an alias of the script's brings it an elapsed
+ *
+ * Not for a script with conditions that stap has to decide: they may take a point away,
+ * or bring it its return.
  */
 void calls_check(struct lowering *l, const struct point *p, bool by_alias);
 
