@@ -134,12 +134,15 @@ int lower_script(const char *name, const char *text, size_t len,
 		.name = name, .opt = opt, .err = err, .user = text,
 		.letter = opt->index ? 'a' + (opt->index - 1) % 26 : '\0',
 	};
-	bool readings, undecided;
+	bool readings, undecided, guarded;
 	size_t i, k;
 
 	parse(text, len, &opt->args, opt->facts, &l.s);
 	/* stap decides then what of the script there is */
 	undecided = has_word(&l.s.t, "%(");
+	/* the script may ask for a variable before it uses it */
+	guarded = has_word(&l.s.raw, "@defined") ||
+		  has_word(&l.s.raw, "@choose_defined");
 	l.counted = xmalloc(l.s.nr_probes * sizeof(*l.counted));
 	for (i = 0; i < l.s.nr_probes; i++)
 		l.counted[i] = (struct counted) { 0 };
@@ -165,7 +168,7 @@ int lower_script(const char *name, const char *text, size_t len,
 			if (l.errors == before && !undecided)
 				check_calls(&l, &l.s.probes[i]);
 		}
-		handlers_lower(&l, readings);
+		handlers_lower(&l, readings, !undecided && !guarded);
 	}
 	if (l.errors > LOWER_MAX_ERRORS)
 		shown_line(err, "%s: %u more errors", name,

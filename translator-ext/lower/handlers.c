@@ -404,17 +404,18 @@ static bool refuse_made(struct lowering *l, size_t i)
 	return false;
 }
 
-/*
- * Is it $pmu[N], and no array or pointer of the probed function's, which a script
- * without readings may mean?
- */
+/* Is it $pmu[N], and nothing that only a variable of the probed function's has? */
 static bool is_reading(const struct tokens *t, size_t i)
 {
+	static const char *const behind[] = { "->", "[", "$", "$$" };
+	size_t k;
+
+	for (k = 0; k < sizeof(behind) / sizeof(*behind); k++)
+		if (token_is(t, i + 4, behind[k]))
+			return false;
 	return token_is(t, i, "$pmu") && token_is(t, i + 1, "[") &&
 	       i + 3 < t->nr && t->tok[i + 2].type == TOK_NUMBER &&
-	       token_is(t, i + 3, "]") && !token_is(t, i + 4, "->") &&
-	       !token_is(t, i + 4, "[") &&
-	       !(i >= 2 && token_is(t, i - 2, "@defined"));
+	       token_is(t, i + 3, "]") && !(i && token_is(t, i - 1, "&"));
 }
 
 static bool is_ours(const struct lowering *l, size_t i, bool any_readings)
@@ -440,14 +441,33 @@ static bool refuse_macro(struct lowering *l, size_t i)
 	return true;
 }
 
+static bool is_targetless(const struct lowering *l, const struct point *p)
+{
+	return points_without_counts(l, p) || begins_with(l, p, "timer");
+}
+
 /* Can a handler have no variable of what is probed?  A function has none either. */
 static bool has_no_target(const struct lowering *l, const struct probe *probe)
 {
 	size_t k;
 
 	for (k = 0; probe && k < probe->nr_points; k++)
-		if (!points_without_counts(l, &probe->points[k]) &&
-		    !begins_with(l, &probe->points[k], "timer"))
+		if (!is_targetless(l, &probe->points[k]))
+			return false;
+	return true;
+}
+
+/*
+ * In a script without readings: can $pmu[N] be nothing but a reading that is missing?
+ * A function that is probed may have an array of that name.
+ */
+static bool misses_reading(const struct lowering *l, const struct probe *probe)
+{
+	size_t k;
+
+	for (k = 0; probe && k < probe->nr_points; k++)
+		if (!is_targetless(l, &probe->points[k]) &&
+		    !calls_dotted(l, &probe->points[k]))
 			return false;
 	return true;
 }
@@ -494,12 +514,14 @@ static void lower_word(struct lowering *l, size_t i, const char *prefix,
 /* Of macros that a handler uses: their $pmu[N] are this handler's.  What is given
  * to a macro stands in the handler itself. */
 static void check_macros(struct lowering *l, const struct probe *probe,
-			 bool any_readings)
+			 bool any_readings, bool sure)
 {
 	const struct range have = readings_at(l, probe);
 	const struct tokens *t = &l->s.t;
 	size_t i;
 
+	if (!any_readings && !(sure && misses_reading(l, probe)))
+		return;
 	for (i = probe->body; i < probe->body_end; i++) {
 		const struct token *tok = &t->tok[i];
 		const char *use = l->user + tok->at;
@@ -512,7 +534,7 @@ static void check_macros(struct lowering *l, const struct probe *probe,
 	}
 }
 
-void handlers_lower(struct lowering *l, bool any_readings)
+void handlers_lower(struct lowering *l, bool any_readings, bool sure)
 {
 	/* a macro's body is in whatever probe uses it */
 	const struct range unknown = { .min = UINT32_MAX };
@@ -534,8 +556,7 @@ void handlers_lower(struct lowering *l, bool any_readings)
 			continue;
 		if (raw_is(l, i, "@define"))
 			macro = macro_end(l, i);
-		if (refuse_macro(l, i) || !is_ours(l, i, any_readings) ||
-		    refuse_made(l, i))
+		if (refuse_macro(l, i) || !is_ours(l, i, any_readings))
 			continue;
 		while (b < l->s.nr_probes &&
 		       is_behind(l, &l->s.probes[b], at))
@@ -546,6 +567,12 @@ void handlers_lower(struct lowering *l, bool any_readings)
 			have = readings_at(l, &l->s.probes[b]);
 			of = b;
 		}
+		probe = in_probe ? &l->s.probes[b] : NULL;
+		if (!any_readings && raw_is(l, i, "$pmu") &&
+		    (i < macro || !sure || !misses_reading(l, probe)))
+			continue;
+		if (refuse_made(l, i))
+			continue;
 		if (raw_is(l, i, "histogram")) {
 			if (in_probe && have.max && !l->counted[b].recorded &&
 			    !l->s.probes[b].nr_names &&
@@ -553,16 +580,13 @@ void handlers_lower(struct lowering *l, bool any_readings)
 				lower_histogram(l, i, &l->s.probes[b], have);
 			continue;
 		}
-		if (i < macro && !any_readings && raw_is(l, i, "$pmu"))
-			continue;
-		probe = in_probe ? &l->s.probes[b] : NULL;
-		if (i >= macro && has_no_target(l, probe))
+		if (sure && i >= macro && has_no_target(l, probe))
 			refuse_unset(l, i);
 		lower_word(l, i, prefix, in_probe || i < macro, probe,
 			   i < macro ? unknown :
 			   in_probe ? have : (struct range) { 0 });
 	}
 	for (b = 0; b < l->s.nr_probes; b++)
-		check_macros(l, &l->s.probes[b], any_readings);
+		check_macros(l, &l->s.probes[b], any_readings, sure);
 	declare_thread_names(l, prefix);
 }

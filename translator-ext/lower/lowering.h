@@ -306,8 +306,9 @@ void points_lower(struct lowering *l, const struct probe *probe,
 
 /**
  * handlers_lower - what is ours in the bodies of probes, functions and macros
- * @any_readings: the script has some; without, $pmu is a target variable
+ * @any_readings: the script has some; without, $pmu may be a target variable
+ * @sure: a variable that a handler uses must be there
  */
-void handlers_lower(struct lowering *l, bool any_readings);
+void handlers_lower(struct lowering *l, bool any_readings, bool sure);
 
 #endif
