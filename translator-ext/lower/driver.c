@@ -35,7 +35,6 @@ static bool any_of_ours(const struct lowering *l, bool *readings)
 	/* a word of ours may also stand where it cannot */
 	for (i = 0; i < l->s.raw.nr && !any; i++)
 		any = token_is(&l->s.raw, i, "$pmu") ||
-		      token_is(&l->s.raw, i, "@pmu") ||
 		      token_is(&l->s.raw, i, "startwatch") ||
 		      token_is(&l->s.raw, i, "elapsed") ||
 		      token_is(&l->s.raw, i, "$timestamp") ||

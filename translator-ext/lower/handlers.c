@@ -427,20 +427,6 @@ static bool is_ours(const struct lowering *l, size_t i, bool any_readings)
 		(any_readings || is_reading(&l->s.raw, i)));
 }
 
-/* @pmu[0], where the script has no macro of that name. */
-static bool refuse_macro(struct lowering *l, size_t i)
-{
-	size_t k;
-
-	if (!raw_is(l, i, "@pmu") || !raw_is(l, i + 1, "["))
-		return false;
-	for (k = 0; k + 1 < l->s.raw.nr; k++)
-		if (raw_is(l, k, "@define") && raw_is(l, k + 1, "pmu"))
-			return false;
-	lower_fail_at(l, &l->s.raw.tok[i], "@pmu is no macro here; a reading is $pmu[N]");
-	return true;
-}
-
 static bool is_targetless(const struct lowering *l, const struct point *p)
 {
 	return points_without_counts(l, p) || begins_with(l, p, "timer");
@@ -556,7 +542,7 @@ void handlers_lower(struct lowering *l, bool any_readings, bool sure)
 			continue;
 		if (raw_is(l, i, "@define"))
 			macro = macro_end(l, i);
-		if (refuse_macro(l, i) || !is_ours(l, i, any_readings))
+		if (!is_ours(l, i, any_readings))
 			continue;
 		while (b < l->s.nr_probes &&
 		       is_behind(l, &l->s.probes[b], at))

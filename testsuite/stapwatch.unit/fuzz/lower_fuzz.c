@@ -30,7 +30,7 @@ const char *const mutate_words[] = {
 	" += ", "$4", "@4", "$5", "@x", "@f(", " == ",
 	"@define f(a, b) %( @a.@b ", "%( arch == \"x86_64\" %? ",
 	"%( CONFIG_X == 1 %? ", ".time_ms(1)", "ppa.slow(9)",
-	".nmi.pmu_profile(\"r1:1\")", ".elapsed.tsc", "@pmu[0]", "",
+	".nmi.pmu_profile(\"r1:1\")", ".elapsed.tsc", "",
 	NULL
 };
 
@@ -51,7 +51,7 @@ static const char *const words[] = {
 };
 
 /* What it may also refuse, and never changes alone. */
-static const char *const refused[] = { "$pmu", "@pmu" };
+static const char *const refused[] = { "$pmu" };
 
 static bool has(const char *text, size_t len, const char *word)
 {
@@ -110,7 +110,7 @@ static void check_again(const struct lowered *out,
 			const struct lower_options *opt, FILE *err)
 {
 	static const char *const left[] = {
-		"$thread", "$current", "$timestamp", "$pmu", "@pmu",
+		"$thread", "$current", "$timestamp", "$pmu",
 		"startwatch(", "startwatch ", "startwatch.", "elapsed(",
 		"elapsed.", "pmu_profile", "time_ms", "slow",
 	};
