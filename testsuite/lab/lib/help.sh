@@ -80,6 +80,9 @@ and the Debian packages that it installs here: QEMU, mmdebstrap and the like.
 	lab stapwatch ARGS
 		The built command, here: `lab stapwatch report TRACE' reports what a
 		script in a guest has sampled.
+	lab asks [guest options] -- stapwatch ARGS
+		What that asks stap for, on such a kernel: stap's arguments, each with a NUL
+		after it. Nothing is compiled.
 	lab cc [--arch A] -o OUT SRC... [FLAGS]
 		A static program for guests.
 	lab kbuild [--arch A] [--kernel K] DIR

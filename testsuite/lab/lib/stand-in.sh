@@ -29,6 +29,10 @@ tool)
 	: >"$SW_TMP/${1##*/}.tar"
 	echo "$SW_TMP/${1##*/}.tar"
 	;;
+asks)
+	# as below
+	printf '%s\0' -e "probe begin { println(\"$*\") }"
+	;;
 stapwatch)
 	# a script that differs where the words do
 	echo "probe begin { println(\"$*\") }"

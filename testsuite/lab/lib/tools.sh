@@ -23,6 +23,24 @@ verb_stapwatch() {
 	in_chroot "$BUILD/translator-ext/stapwatch" "$@"
 }
 
+# lab asks [guest options] -- stapwatch ARGS...: what that asks stap for, on such a kernel: stap's
+# arguments, each with a NUL after it; nothing, where it asks for nothing. Nothing is compiled.
+verb_asks() {
+	guest_options "" "$@"
+	[[ ${REST[0]-} == stapwatch ]] || usage_error "asks: after '--' comes stapwatch"
+	ensure "$ARCH" "$KERNEL"
+	build_tree
+	make_tmp
+	stap_command "$ARCH" "$KERNEL" stapwatch
+	: >"$TMP/asked"
+	# it says that nothing came, which is so
+	in_chroot env "TMPDIR=$TMP" "LAB_ASKED=$TMP/asked" "STAPWATCH_STAP=$LAB_DIR/lib/stap-asked.sh" \
+		"SYSTEMTAP_RELEASE=$(kernel_release "$ARCH" "$KERNEL")" \
+		"STAPWATCH_KALLSYMS=/boot/System.map-$(kernel_release "$ARCH" "$KERNEL")" \
+		"${STAPWATCH[@]:1}" "${REST[@]:1}" >&2 || true
+	cat "$TMP/asked"
+}
+
 # lab kbuild [--arch A] [--kernel K] DIR: a kernel module directory, built in place
 verb_kbuild() {
 	local dir make
