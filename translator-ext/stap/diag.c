@@ -13,17 +13,12 @@
 #include <string.h>
 
 #include "stap/headers.h"
+#include "stap/span.h"
 
 /* A line that is longer goes on as it comes. */
 #define LINE_LIMIT 65536
 #define SOURCE "source: "
 #define ELLIPSIS " ... "
-
-/* A stretch of text, not terminated. */
-struct span {
-	const char *s;
-	size_t len;
-};
 
 /* Where a message is, in stap's terms and in the user's. */
 struct place {
@@ -55,54 +50,9 @@ struct diag {
 	bool shifted;		/* the source has an ellipsis before that */
 };
 
-static struct span rest(struct span t, size_t from)
-{
-	if (from > t.len)
-		from = t.len;
-	return (struct span) { t.s + from, t.len - from };
-}
-
-static struct span first(struct span t, size_t len)
-{
-	return (struct span) { t.s, len < t.len ? len : t.len };
-}
-
-static bool starts(struct span t, const char *s)
-{
-	size_t len = strlen(s);
-
-	return t.len >= len && !memcmp(t.s, s, len);
-}
-
-static bool same(struct span a, struct span b)
-{
-	return a.len == b.len && !memcmp(a.s, b.s, a.len);
-}
-
-static void put(struct buf *out, struct span t)
-{
-	buf_add(out, t.s, t.len);
-}
-
 static bool is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
-}
-
-/* The colour sequences that a text begins with: ESC [ 01;31 m, ESC [ K */
-static size_t colours(struct span t)
-{
-	size_t i = 0, end;
-
-	while (i + 1 < t.len && t.s[i] == '\033' && t.s[i + 1] == '[') {
-		end = i + 2;
-		while (end < t.len && !isalpha((unsigned char)t.s[end]))
-			end++;
-		if (end == t.len)
-			break;
-		i = end + 1;
-	}
-	return i;
 }
 
 /* Line number @nr, from 1, without its end. */
