@@ -54,6 +54,7 @@ struct options {
 	bool elsewhere;		/* it is to run on, or for, another system */
 	bool other_runtime;	/* of -R, or a server's: not this stap's own */
 
+	bool ours;		/* of a subcommand's making */
 	bool help;
 	bool version;
 	bool lower;

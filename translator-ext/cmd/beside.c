@@ -15,10 +15,9 @@
 
 #include "base/buf.h"
 #include "base/shown.h"
-#include "stap/child.h"
 #include "stap/find.h"
+#include "stap/own.h"
 #include "stap/status.h"
-#include "stap/tapsets.h"
 
 struct session {
 	const struct beside *with;
@@ -59,33 +58,23 @@ static int take(struct session *s, int fd, int rc)
 	return rc;
 }
 
-static void become_stap(const struct beside *with, char *path, char *fifo,
+static void become_stap(const struct beside *with, const char *path, char *fifo,
 			pid_t parent)
 {
-	const char *tapsets = tapsets_option();
-	char **argv;
+	char **args;
 	int n = 0, i;
 
-	/* a stap that outlived us would stay for good, and its module */
-	child_ends_with(parent, SIGTERM);
 	for (i = 0; with->args[i]; i++)
 		;
-	argv = xmalloc((i + 8) * sizeof(*argv));
-	argv[n++] = "stap";
-	if (tapsets) {
-		argv[n++] = "-I";
-		argv[n++] = (char *)tapsets;
-	}
-	argv[n++] = "-o";
-	argv[n++] = fifo;
+	args = xmalloc((i + 5) * sizeof(*args));
+	args[n++] = "-o";
+	args[n++] = fifo;
 	for (i = 0; with->args[i]; i++)
-		argv[n++] = with->args[i];
-	argv[n++] = "-e";
-	argv[n++] = (char *)with->script;
-	argv[n] = NULL;
-	execv(path, argv);
-	shown_line(stderr, "stapwatch: %s: %s", path, strerror(errno));
-	_exit(RUN_CANNOT);
+		args[n++] = with->args[i];
+	args[n++] = "-e";
+	args[n++] = (char *)with->script;
+	args[n] = NULL;
+	own_stap(path, args, parent, SIGTERM);
 }
 
 /* Until stap has ended; returns its status, or 1. */
@@ -146,8 +135,11 @@ static int run(struct session *s, const char *dir)
 		sigaction(SIGCHLD, &plain, NULL);
 		fflush(NULL);
 		child = fork();
-		if (!child)
+		if (!child) {
+			/* else nobody who writes there would learn that we are gone */
+			close(fd);
 			become_stap(s->with, path, fifo.s, self);
+		}
 		if (child > 0)
 			status = follow(s, fd, child);
 		else

@@ -2,7 +2,6 @@
 /* A stap that runs beside us; ppa_session.h says what is wanted of it. */
 #include "cmd/ppa_session.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -16,10 +15,8 @@
 #include "base/buf.h"
 #include "base/shown.h"
 #include "cmd/ppa_room.h"
-#include "stap/child.h"
 #include "stap/find.h"
-#include "stap/status.h"
-#include "stap/tapsets.h"
+#include "stap/own.h"
 
 #define MODULES "/proc/systemtap"
 
@@ -34,7 +31,7 @@ static char *dir_of(const char *module)
 }
 
 /* What its globals are, as stap's -G has them. */
-static int put_globals(char **argv, int n, enum ppa_extra extra,
+static int put_globals(char **args, int n, enum ppa_extra extra,
 		       uint64_t threads)
 {
 	static const char *const options[] = {
@@ -44,42 +41,32 @@ static int put_globals(char **argv, int n, enum ppa_extra extra,
 	struct buf room = { 0 };
 
 	if (extra) {
-		argv[n++] = "-G";
-		argv[n++] = (char *)options[extra];
+		args[n++] = "-G";
+		args[n++] = (char *)options[extra];
 	}
 	if (threads) {
 		buf_printf(&room, "ppa_threads=%" PRIu64, threads);
-		argv[n++] = "-G";
-		argv[n++] = room.s;
+		args[n++] = "-G";
+		args[n++] = room.s;
 	}
 	return n;
 }
 
-static void become_stap(char *path, const char *module, enum ppa_extra extra,
+static void become_stap(const char *path, const char *module, enum ppa_extra extra,
 			uint64_t threads, pid_t parent)
 {
-	const char *tapsets = tapsets_option();
-	char *argv[16];
+	char *args[12];
 	int n = 0;
 
-	/* a stap that outlived us would stay for good */
-	child_ends_with(parent, SIGINT);
-	argv[n++] = "stap";
-	if (tapsets) {
-		argv[n++] = "-I";
-		argv[n++] = (char *)tapsets;
-	}
-	argv[n++] = "-m";
-	argv[n++] = (char *)module;
-	n = put_globals(argv, n, extra, threads);
-	argv[n++] = "-e";
-	argv[n++] = "probe begin { if (ppa_cpu_elapsed_us(0) < -1) exit() }";
-	argv[n] = NULL;
+	args[n++] = "-m";
+	args[n++] = (char *)module;
+	n = put_globals(args, n, extra, threads);
+	args[n++] = "-e";
+	args[n++] = "probe begin { if (ppa_cpu_elapsed_us(0) < -1) exit() }";
+	args[n] = NULL;
 	/* its output is not ours */
 	dup2(STDERR_FILENO, STDOUT_FILENO);
-	execv(path, argv);
-	shown_line(stderr, "stapwatch: %s: %s", path, strerror(errno));
-	_exit(RUN_CANNOT);
+	own_stap(path, args, parent, SIGINT);
 }
 
 /* Until its files are there, or it has failed, or nobody wants it any more. */

@@ -414,6 +414,7 @@ static int run(const struct record *r, char *script)
 	argv[n++] = script;
 	argv[n] = NULL;
 	if (!options_parse(n, argv, &opts)) {
+		opts.ours = true;
 		if (!scripts_load(&opts, false, &list)) {
 			status = run_stap(&opts, &list, NULL);
 			scripts_free(&list);

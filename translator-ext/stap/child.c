@@ -67,6 +67,13 @@ void child_hold_signals(void)
 	sigaction(SIGCHLD, &plain, &old_chld);
 }
 
+bool child_has_colors(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && (!term || strcmp(term, "dumb"));
+}
+
 static void release_signals(void)
 {
 	sigaction(SIGPIPE, &old_pipe, NULL);

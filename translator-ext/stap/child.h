@@ -12,6 +12,7 @@
 #ifndef STAPWATCH_CHILD_H
 #define STAPWATCH_CHILD_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "stap/diag.h"
@@ -23,6 +24,9 @@ struct child {
 	struct diag *err;	/* filters its stderr */
 	struct diag *out;	/* and its stdout, or NULL: that is ours */
 };
+
+/** child_has_colors - would stap show colours if it had our stderr? */
+bool child_has_colors(void);
 
 /** child_hold_signals - no signal ends or stops this process from now on */
 void child_hold_signals(void);

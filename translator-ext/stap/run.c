@@ -36,14 +36,6 @@ struct run {
 	int in;			/* the script that goes by stdin, or -1 */
 };
 
-/* Would stap show colours if it had our stderr? */
-static bool color_wanted(void)
-{
-	const char *term = getenv("TERM");
-
-	return isatty(STDERR_FILENO) && (!term || strcmp(term, "dumb"));
-}
-
 /* What stap is to get of a script. */
 static const char *stap_text(const struct script *s, size_t *len)
 {
@@ -208,7 +200,7 @@ static char **stap_argv(const struct run *r, bool filtered)
 		argv[n++] = (char *)dir;
 	}
 	/* behind a pipe it would not see the terminal */
-	if (filtered && color_wanted() && !opts->color_fixed &&
+	if (filtered && child_has_colors() && !opts->color_fixed &&
 	    !opts->color.arg)
 		argv[n++] = "--color=always";
 	for (int i = 1; i <= opts->argc; i++) {
@@ -328,7 +320,7 @@ int run_stap(const struct options *opts, const struct script_list *list,
 	     const char *point)
 {
 	struct run r = { .opts = opts, .list = list, .in = -1 };
-	bool filtered = is_filtered(list);
+	bool filtered = opts->ours || is_filtered(list);
 	char *path = filtered ? find_fitting(opts) : find_stap();
 	int status = 1, err = 0;
 
@@ -340,7 +332,7 @@ int run_stap(const struct options *opts, const struct script_list *list,
 		r.user[i] = xstrdup(opts->argv[i]);
 	if (point)
 		set_value(&r, &opts->point, point);
-	if (filtered && opts->color.arg && color_wanted())
+	if (filtered && opts->color.arg && child_has_colors())
 		set_value(&r, &opts->color, "always");
 	if (filtered)
 		child_hold_signals();

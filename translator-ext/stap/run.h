@@ -16,7 +16,7 @@
  * @point: what -l or -L shall say instead, or NULL
  *
  * It becomes stap, with the user's own arguments, where that shall have the
- * user's own text.  Otherwise stap is a child: its messages are filtered,
+ * user's own text, and the user is no subcommand.  Otherwise stap is a child: its messages are filtered,
  * signals passed on, and if it dies of one, so does this process.
  *
  * Return: stap's exit status, or one of ours after a message

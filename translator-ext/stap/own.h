@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A stap that runs a script of ours, beside the subcommand that wrote it. */
+#ifndef STAPWATCH_OWN_H
+#define STAPWATCH_OWN_H
+
+#include <sys/types.h>
+
+/**
+ * own_stap - in a new child: run stap, filter what it says, and end as it did
+ * @path: the stap
+ * @args: its arguments, behind those that say where our tapsets are; NULL behind the last
+ * @parent: who has this child
+ * @sig: what stap gets when @parent dies, as it gets what is sent to this child
+ */
+void __attribute__((noreturn))
+own_stap(const char *path, char *const *args, pid_t parent, int sig);
+
+#endif
