@@ -295,8 +295,9 @@ int cmd_latency(int argc, char **argv)
 						 nr_lists, on_block);
 		status = close_output(&req, status);
 	}
-	if (!status && req.svg && latency_heat_write(&heat, &req))
-		status = 1;
+	/* also of a COMMAND that failed */
+	if (req.svg && heat.nr_columns && latency_heat_write(&heat, &req))
+		status = status ?: 1;
 	latency_heat_free(&heat);
 	latency_events_free(&req);
 	for (i = 0; i < req.nr_functions; i++) {

@@ -324,6 +324,16 @@ static void drain(int signals, struct stream *streams, int nr)
 	_exit(0);
 }
 
+/* stap has 1 for all that fails. */
+static int with_command(const struct child *child, int status)
+{
+	const int ended = diag_ended(child->err);
+
+	if (child->ours && ended && WIFEXITED(status) && WEXITSTATUS(status) == 1)
+		return W_EXITCODE(ended, 0);
+	return status;
+}
+
 void child_ends_with(pid_t parent, int sig)
 {
 	prctl(PR_SET_PDEATHSIG, sig);
@@ -380,6 +390,7 @@ int child_run(const struct child *child)
 		close_fd(&out);
 		status = follow(signals, pid, streams, nr);
 		drain(signals, streams, nr);
+		status = with_command(child, status);
 	}
 	close_fd(&err);
 	close_fd(&out);

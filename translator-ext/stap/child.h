@@ -21,6 +21,7 @@ struct child {
 	const char *path;
 	char **argv;
 	int in;			/* what it has for stdin, or -1 for ours */
+	bool ours;		/* a stap whose COMMAND's status counts as its own */
 	struct diag *err;	/* filters its stderr */
 	struct diag *out;	/* and its stdout, or NULL: that is ours */
 };
@@ -37,7 +38,7 @@ void child_hold_signals(void);
  * Who sends a signal to this process means the child, which gets it too; what a
  * terminal sends has reached both.
  *
- * Return: its status, as waitpid() has it; -1 if there is no child, after a
+ * Return: its status, as waitpid() has it, or COMMAND's where that failed; -1 if there is no child, after a
  * message
  */
 int child_run(const struct child *child);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stap/ended.h"
 #include "stap/headers.h"
 #include "stap/span.h"
 
@@ -48,6 +49,7 @@ struct diag {
 	const struct diag_file *last;	/* the file of the message before */
 	size_t align;		/* what stands before "source: " */
 	bool shifted;		/* the source has an ellipsis before that */
+	struct ended ended;
 };
 
 static bool is_word(char c)
@@ -472,6 +474,7 @@ static void put_whole_line(struct diag *d, struct span t, struct buf *out)
 {
 	struct place none;
 
+	ended_note(&d->ended, t.s, t.len);
 	if (d->inside || d->names_only) {
 		put_line(d, t, &none, out);
 		d->inside = false;
@@ -527,6 +530,11 @@ void diag_feed(struct diag *d, const char *bytes, size_t len, struct buf *out)
 	buf_add(&d->line, bytes, len);
 	if (d->line.len > LINE_LIMIT)
 		diag_flush(d, out);
+}
+
+int diag_ended(const struct diag *d)
+{
+	return d->ended.status;
 }
 
 bool diag_pending(const struct diag *d)

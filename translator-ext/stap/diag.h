@@ -41,6 +41,9 @@ void diag_free(struct diag *d);
 /** diag_feed - some bytes of stap's; adds to @out what is whole by now */
 void diag_feed(struct diag *d, const char *bytes, size_t len, struct buf *out);
 
+/** diag_ended - the status of a COMMAND of which stap has said that it failed; or 0 */
+int diag_ended(const struct diag *d);
+
 /** diag_pending - is a line held back that has no end yet? */
 bool diag_pending(const struct diag *d);
 

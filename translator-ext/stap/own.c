@@ -35,7 +35,7 @@ static char **own_argv(char *const *args)
 
 void own_stap(const char *path, char *const *args, pid_t parent, int sig)
 {
-	struct child child = { .path = path, .in = -1 };
+	struct child child = { .path = path, .in = -1, .ours = true };
 
 	child_hold_signals();
 	/* a stap that outlived its parent would stay for good, and its module */

@@ -11,6 +11,8 @@
  * @args: its arguments, behind those that say where our tapsets are; NULL behind the last
  * @parent: who has this child
  * @sig: what stap gets when @parent dies, as it gets what is sent to this child
+ *
+ * Where stap's COMMAND failed, the status is COMMAND's.
  */
 void __attribute__((noreturn))
 own_stap(const char *path, char *const *args, pid_t parent, int sig);

@@ -251,6 +251,7 @@ static int run_filtered(struct run *r, const char *path)
 		.path = path,
 		.argv = stap_argv(r, true),
 		.in = r->in,
+		.ours = r->opts->ours,
 	};
 	size_t nr = 0;
 	int status;
