@@ -14,6 +14,7 @@
 #include "cmd/cgroups.h"
 #include "cmd/latency.h"
 #include "cmd/line.h"
+#include "cmd/output.h"
 #include "cmd/words.h"
 #include "store/hist.h"
 
@@ -142,20 +143,22 @@ static int check(const struct latency_request *req)
 		return cmd_line_fail("latency", "-n counts intervals; say how long they are by -I MS");
 	if (req->svg && !req->interval_ms)
 		return cmd_line_fail("latency", "--svg draws intervals; say how long they are by -I MS");
+	if (req->svg && output_spare_trace("latency", "--svg", req->svg))
+		return -1;
 	return req->cgroup ? cgroups_check("latency", req->cgroup) : 0;
 }
 
-/* Before anything is recorded: what could not be written would be lost. */
 static int open_output(struct latency_request *req)
 {
+	int fd;
+
 	if (!req->file)
 		return 0;
-	req->out = fopen(req->file, "we");
-	if (req->out)
-		return 0;
-	shown_line(stderr, "stapwatch latency: %s: %s", req->file,
-		   strerror(errno));
-	return -1;
+	fd = output_open("latency", req->file);
+	if (fd < 0)
+		return -1;
+	req->out = fdopen(fd, "w");
+	return req->out ? 0 : cmd_line_fail("latency", "out of memory");
 }
 
 /* Some file systems say only now that there was no room. */

@@ -6,7 +6,6 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -21,6 +20,7 @@
 #include "base/buf.h"
 #include "base/shown.h"
 #include "cmd/line.h"
+#include "cmd/output.h"
 #include "cmd/ppa_cgroup.h"
 #include "cmd/ppa_command.h"
 #include "cmd/ppa_interval.h"
@@ -225,19 +225,6 @@ static int one_round(struct ppa *p, bool first)
 	return write_out(p);
 }
 
-/* Before anything is measured: what could not be written would be lost. */
-static int open_output(struct ppa *p)
-{
-	p->fd = STDOUT_FILENO;
-	if (!p->file)
-		return 0;
-	p->fd = open(p->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (p->fd >= 0)
-		return 0;
-	shown_line(stderr, "stapwatch ppa: %s: %s", p->file, strerror(errno));
-	return -1;
-}
-
 static bool goes_on(const struct ppa *p, uint64_t round)
 {
 	return !stopped && !p->command.ended &&
@@ -250,7 +237,8 @@ static int run(struct ppa *p)
 	uint64_t round;
 	int rc;
 
-	if (open_output(p))
+	p->fd = p->file ? output_open("ppa", p->file) : STDOUT_FILENO;
+	if (p->fd < 0)
 		return 1;
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);

@@ -8,18 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/shown.h"
 #include "base/warnings.h"
 #include "cmd/line.h"
+#include "cmd/output.h"
 #include "cmd/report_options.h"
 #include "cmd/report_timeline.h"
 #include "config.h"
 #include "report/input/profile.h"
-#include "report/input/trace_read.h"
 #include "report/output/annotate.h"
 #include "report/output/branch_table.h"
 #include "report/output/calltree.h"
@@ -405,26 +404,10 @@ static int report_slices(const struct settings *s, struct warnings *w,
 			       w, out);
 }
 
-/* It would be lost by a report, and record has the same -o for it. */
-static bool is_trace(const char *file)
-{
-	struct buf why = { 0 };
-	struct trace *t;
-	struct stat st;
-
-	/* what comes from a pipe would be gone */
-	if (stat(file, &st) || !S_ISREG(st.st_mode))
-		return false;
-	t = trace_open(file, &why);
-	free(why.s);
-	if (t)
-		trace_close(t);
-	return t;
-}
-
 static int open_output(const char *file)
 {
-	if (is_trace(file))
+	/* record has the same -o for it */
+	if (output_is_trace(file))
 		return cmd_line_fail("report", "-o is for the report, and would overwrite a trace: -i is for the trace");
 	return cmd_line_output("report", file);
 }

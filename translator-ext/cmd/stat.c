@@ -6,7 +6,6 @@
 #include "cmd/cmd.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "base/shown.h"
 #include "cmd/cgroups.h"
 #include "cmd/line.h"
+#include "cmd/output.h"
 #include "cmd/stat.h"
 #include "cmd/words.h"
 
@@ -190,18 +190,11 @@ static int on_block(const struct stat_request *req,
 	return stat_print(req, &b);
 }
 
-/* Before anything is counted: what could not be written would be lost. */
 static int open_output(struct stat_request *req)
 {
-	if (!req->file)
-		return 0;
-	req->out = open(req->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-			0666);
-	if (req->out >= 0)
-		return 0;
-	shown_line(stderr, "stapwatch stat: %s: %s", req->file,
-		   strerror(errno));
-	return -1;
+	if (req->file)
+		req->out = output_open("stat", req->file);
+	return req->out < 0 ? -1 : 0;
 }
 
 /* Some file systems say only now that there was no room. */
