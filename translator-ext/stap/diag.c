@@ -15,6 +15,7 @@
 #include "stap/ended.h"
 #include "stap/headers.h"
 #include "stap/span.h"
+#include "stap/uncounted.h"
 
 /* A line that is longer goes on as it comes. */
 #define LINE_LIMIT 65536
@@ -42,6 +43,7 @@ struct diag {
 	const struct diag_file *files;
 	size_t nr;
 	bool names_only;
+	bool explains_pmu;
 	struct buf line;	/* that has no end yet */
 	bool inside;		/* the line's beginning has been flushed */
 	enum expect expect;
@@ -489,6 +491,8 @@ static void put_whole_line(struct diag *d, struct span t, struct buf *out)
 	if (!put_end(d, t, out))
 		put_message(d, t, out);
 	headers_put(t.s, t.len, out);
+	if (d->explains_pmu)
+		uncounted_put(t.s, t.len, out);
 }
 
 struct diag *diag_new(const struct diag_file *files, size_t nr, bool names_only)
@@ -509,6 +513,11 @@ void diag_free(struct diag *d)
 		return;
 	free(d->line.s);
 	free(d);
+}
+
+void diag_explain_pmu(struct diag *d)
+{
+	d->explains_pmu = true;
 }
 
 void diag_feed(struct diag *d, const char *bytes, size_t len, struct buf *out)

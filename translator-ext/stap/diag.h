@@ -38,6 +38,9 @@ struct diag *diag_new(const struct diag_file *files, size_t nr,
 		      bool names_only);
 void diag_free(struct diag *d);
 
+/** diag_explain_pmu - a script has $pmu[N]: if stap knows no such variable, say whose it is */
+void diag_explain_pmu(struct diag *d);
+
 /** diag_feed - some bytes of stap's; adds to @out what is whole by now */
 void diag_feed(struct diag *d, const char *bytes, size_t len, struct buf *out);
 

@@ -21,6 +21,7 @@
 #include "stap/facts.h"
 #include "stap/find.h"
 #include "stap/tapsets.h"
+#include "stap/uncounted.h"
 
 /* The kernel's limit for one argument, with its NUL. */
 #define ARG_LIMIT (32 * 4096)
@@ -243,6 +244,17 @@ static struct diag_file diag_file(const struct run *r, const struct script *s)
 	return f;
 }
 
+static bool has_pmu(const struct script_list *list)
+{
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct script *s = &list->scripts[i];
+
+		if (!s->unread && uncounted_may_be(s->text, s->len))
+			return true;
+	}
+	return false;
+}
+
 static int run_filtered(struct run *r, const char *path)
 {
 	struct diag_file *files =
@@ -263,6 +275,8 @@ static int run_filtered(struct run *r, const char *path)
 			files[nr++] = diag_file(r, s);
 	}
 	child.err = diag_new(files, nr, false);
+	if (has_pmu(r->list))
+		diag_explain_pmu(child.err);
 	/* a parse tree says of which file it is */
 	if (r->opts->last_pass == 1)
 		child.out = diag_new(files, nr, true);
@@ -289,7 +303,8 @@ static void clean_up(struct run *r)
 	free(r->dir);
 }
 
-static bool is_filtered(const struct script_list *list)
+/* Has stap something of ours to do? */
+static bool is_lowered(const struct script_list *list)
 {
 	for (size_t i = 0; i < list->nr; i++) {
 		const struct script *s = &list->scripts[i];
@@ -321,8 +336,9 @@ int run_stap(const struct options *opts, const struct script_list *list,
 	     const char *point)
 {
 	struct run r = { .opts = opts, .list = list, .in = -1 };
-	bool filtered = opts->ours || is_filtered(list);
-	char *path = filtered ? find_fitting(opts) : find_stap();
+	const bool lowered = opts->ours || is_lowered(list);
+	const bool filtered = lowered || has_pmu(list);
+	char *path = lowered ? find_fitting(opts) : find_stap();
 	int status = 1, err = 0;
 
 	if (!path)
