@@ -39,6 +39,10 @@ static const struct sw_session_part *sw_session_part;
 static const atomic_t *sw_state;
 static int sw_state_running;
 
+/* Begin probes have asked for all that they can: SystemTap's perf events come.  A timeline
+ * has sw_state before that. */
+static bool sw_is_asked;
+
 /**
  * sw_is_running - do handlers run?
  *

@@ -123,7 +123,7 @@ static const char *sw_call_declare(const char *list)
 	const char *why = NULL;
 	size_t len;
 
-	if (sw_state)
+	if (sw_is_asked)
 		return "stapwatch: call_record() is for begin probes";
 	while (*list && !why) {
 		len = strcspn(list, ",?");
@@ -177,7 +177,7 @@ static const char *sw_call_count(unsigned int id)
 {
 	unsigned int i;
 
-	if (sw_state)
+	if (sw_is_asked)
 		return "stapwatch: call_count_EVENT() is for begin probes";
 	for (i = 0; i < sw_calls.nr_asked; i++)
 		if (sw_calls.asked[i] == id)
@@ -190,7 +190,7 @@ static const char *sw_call_count(unsigned int id)
 
 static const char *sw_call_by(enum sw_call_by by)
 {
-	if (sw_state)
+	if (sw_is_asked)
 		return "stapwatch: calls are told apart from a begin probe on";
 	if (sw_calls.by)
 		return "stapwatch: calls are told apart by one thing only";

@@ -343,7 +343,7 @@ sw_call_user_declare(const char *path, const char *shown, const char *list)
 	const char *file, *why = NULL;
 	size_t len;
 
-	if (sw_state)
+	if (sw_is_asked)
 		return "stapwatch: call_record() is for begin probes";
 	file = sw_call_user_file(path);
 	if (!file)

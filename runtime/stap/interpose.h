@@ -423,7 +423,8 @@ static unsigned int __maybe_unused sw_perf_probes(void)
 	SW_PROVE(perf_event_create_kernel_counter);			\
 	SW_TELL_PERF_PROBES();						\
 	/* the first of all: no sample or work reads these yet */	\
-	if (!READ_ONCE(sw_state)) {					\
+	if (!sw_is_asked) {						\
+		sw_is_asked = true;					\
 		SW_POINT_TO_PARTS();					\
 		sw_profile.busy_offset = offsetof(struct context, busy); \
 		sw_trace.chan = &_stp_relay_data.rchan;			\
