@@ -265,7 +265,7 @@ bool ppa_same_lock(const struct ppa_lock *a, const struct ppa_lock *b)
 	return !by_its_lock(a, b);
 }
 
-/* One that there is no place for is not told. */
+/* One that there is no place for is not told; the row's waits have its own. */
 static void add_waker(struct ppa_lock *l, const struct ppa_lock_waker *w)
 {
 	uint32_t i;

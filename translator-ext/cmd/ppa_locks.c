@@ -117,10 +117,16 @@ static void subtract_waker(struct ppa_lock_waker *w, const struct ppa_lock *was)
 	const struct ppa_lock_waker *old = was->wakers;
 	unsigned int i;
 
-	for (i = 0; i < PPA_LOCK_WAKERS; i++)
-		if (old[i].tid == w->tid)
-			w->waits -= old[i].waits < w->waits ? old[i].waits :
-							      w->waits;
+	for (i = 0; i < PPA_LOCK_WAKERS && old[i].tid; i++) {
+		if (old[i].tid != w->tid)
+			continue;
+		w->waits -= old[i].waits < w->waits ? old[i].waits : w->waits;
+		return;
+	}
+	/* there was no place for it in a row that stood twice: what it had then is not
+	 * known, and what it has since is among the waits that nobody is told of */
+	if (i == PPA_LOCK_WAKERS)
+		w->waits = 0;
 }
 
 /* What was added to a row; false if nothing was. */

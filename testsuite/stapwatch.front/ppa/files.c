@@ -354,6 +354,12 @@ static void locks_file(int look)
 	wakes(&w[7], 0, PPA_WAKER_IRQ, look);
 	wakes(&w[10], 0, PPA_WAKER_SOFTIRQ, 1 + look);
 	wakes(&w[10], 1, 30, 2 * look);
+	/* of a row that stands twice, more than there is room for */
+	for (i = 0; !strcmp(fault, "locks_wakers") && i < PPA_LOCK_WAKERS; i++) {
+		wakes(&w[1], i, i < 4 ? 101 + i : i == 4 && look ? 205 : 0,
+		      i < 4 ? 7 : i == 4 && look);
+		wakes(&w[5], i, 201 + i, 1000);
+	}
 	if (!strcmp(fault, "locks_ours"))
 		strcpy(w[4].lock.comm, "stapwatch");
 	w[6].lock.what = PPA_LOCK_IS_MMAP;
