@@ -2,7 +2,7 @@
 # that ends configure, where it is still on the screen.
 AC_DEFUN([SW_MISSING],
 [sw_missing="$sw_missing
-  $1:
+  AS_ESCAPE([$1], ["]):
     Debian: $2
     Fedora: $3"])
 
