@@ -113,14 +113,35 @@ static void find_few(struct warnings *w)
 	}
 }
 
-void warnings_print(struct warnings *w, const char *command, FILE *out)
+static void sort(struct warnings *w)
 {
-	size_t i;
-
 	if (w->nr)
 		qsort(w->all, w->nr, sizeof(*w->all), by_concern);
 	merge(w);
 	find_few(w);
+}
+
+void warnings_print_numbers(struct warnings *w, const char *command, FILE *out)
+{
+	size_t i, nr = 0;
+
+	sort(w);
+	for (i = 0; i < w->nr; i++) {
+		if (w->all[i].of != WARNING_NUMBERS || w->all[i].is_few) {
+			w->all[nr++] = w->all[i];
+			continue;
+		}
+		shown_line(out, "%s: %s", command, w->all[i].text);
+		free(w->all[i].text);
+	}
+	w->nr = nr;
+}
+
+void warnings_print(struct warnings *w, const char *command, FILE *out)
+{
+	size_t i;
+
+	sort(w);
 	for (i = 0; i < w->nr; i++) {
 		if (!w->all[i].is_few)
 			shown_line(out, "%s: %s", command, w->all[i].text);
@@ -129,11 +150,6 @@ void warnings_print(struct warnings *w, const char *command, FILE *out)
 	free(w->all);
 	w->all = NULL;
 	w->nr = w->size = 0;
-}
-
-void warnings_print_few(const struct warnings *w, const char *command,
-			FILE *out)
-{
 	if (w->few)
 		shown_line(out, "%s: %zu notes on at most %" PRIu64 " of %" PRIu64 " samples; -v shows them",
 			   command, w->few, w->few_samples, w->samples);

@@ -27,7 +27,7 @@ struct warnings {
 	bool several;		/* there is more than one trace: each line names its own */
 	bool all_told;		/* notes of few samples, too */
 	uint64_t samples;	/* of which there are notes */
-	size_t few;		/* notes that warnings_print() has left out */
+	size_t few;		/* notes that warnings_print() leaves out */
 	uint64_t few_samples;	/* that they are on; one that is in two of them is so twice */
 };
 
@@ -55,16 +55,21 @@ void warnings_note(struct warnings *w, enum warning_of of, uint64_t samples,
 	__attribute__((format(printf, 5, 6)));
 
 /**
+ * warnings_print_numbers - tell those that numbers are wrong, or not of all
+ * @command: what stands before each
+ *
+ * For who has the numbers still to show: nobody is to read these without.  The others are left,
+ * and those that warnings_print() leaves out.
+ */
+void warnings_print_numbers(struct warnings *w, const char *command, FILE *out);
+
+/**
  * warnings_print - tell all that there are, sorted, those that are alike once
  * @command: what stands before each
  *
- * Notes that are on less than 1 % of the samples in all are left out and counted.  None
- * is left.
+ * Notes that are on less than 1 % of the samples in all are left out; a last line has how
+ * many these are.  None is left.
  */
 void warnings_print(struct warnings *w, const char *command, FILE *out);
-
-/** warnings_print_few - how many notes warnings_print() has left out, if any */
-void warnings_print_few(const struct warnings *w, const char *command,
-			FILE *out);
 
 #endif

@@ -437,9 +437,9 @@ int cmd_report(int argc, char **argv)
 		status = report_two(&s, &warnings, &out);
 	else
 		status = report_one(&s, &warnings, &out);
-	warnings_print(&warnings, "stapwatch report", stderr);
+	warnings_print_numbers(&warnings, "stapwatch report", stderr);
 	status = write_out(&out) ?: status;
-	warnings_print_few(&warnings, "stapwatch report", stderr);
+	warnings_print(&warnings, "stapwatch report", stderr);
 	free(out.s);
 	return status;
 }

@@ -19,6 +19,18 @@ static void test_said(const char *name, struct warnings *w, const char *want)
 	free(said);
 }
 
+static void test_numbers(const char *name, struct warnings *w, const char *want)
+{
+	char *said = NULL;
+	size_t len;
+	FILE *f = open_memstream(&said, &len);
+
+	warnings_print_numbers(w, "try", f);
+	fclose(f);
+	TEST(name, !strcmp(said, want));
+	free(said);
+}
+
 static void add(struct warnings *w, enum warning_of of, double share,
 		const char *text)
 {
@@ -52,5 +64,16 @@ int main(void)
 	add(&w, WARNING_NUMBERS, 0.5, "alike");
 	test_said("those that are alike once, as the worst of them", &w,
 		  "try: alike\ntry: other\n");
+	w.samples = 1000;
+	add(&w, WARNING_NAMES, 0.5, "a name");
+	add(&w, WARNING_NUMBERS, 0.5, "a number");
+	add(&w, WARNING_NUMBERS, 0.6, "more of a number");
+	warnings_note(&w, WARNING_NUMBERS, 3, 1000, "few of a number");
+	warnings_note(&w, WARNING_NAMES, 400, 1000, "many of a name");
+	test_numbers("numbers alone", &w, "try: more of a number\ntry: a number\n");
+	test_numbers("numbers are told once", &w, "");
+	test_said("then what they are of, and how many notes are left out", &w,
+		  "try: a name\ntry: many of a name\ntry: 1 notes on at most 3 of 1000 samples; -v shows them\n");
+	test_said("nothing of it is left", &w, "");
 	return !!test_failures;
 }
