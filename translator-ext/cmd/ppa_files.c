@@ -233,6 +233,25 @@ bool ppa_parse_syscalls(const char *data, size_t len, struct ppa_snapshot *s,
 	return true;
 }
 
+const struct ppa_thread *ppa_thread_of(const struct ppa_snapshot *s,
+				       uint32_t tid)
+{
+	const struct ppa_thread *last = NULL;
+	size_t lo = 0, hi = s->nr_threads;
+
+	while (lo < hi) {
+		const size_t mid = lo + (hi - lo) / 2;
+
+		if (s->threads[mid].tid < tid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < s->nr_threads && s->threads[lo].tid == tid; lo++)
+		last = &s->threads[lo];
+	return last;
+}
+
 /* ---- locks */
 
 static int compare(uint64_t x, uint64_t y)

@@ -65,6 +65,10 @@ bool ppa_parse_locks(const char *data, size_t len, struct ppa_snapshot *s,
 bool ppa_snapshot_locks(const char *dir, struct ppa_snapshot *s,
 			struct buf *why);
 
+/** ppa_thread_of - a thread that has this number, or had it last; NULL: none is known */
+const struct ppa_thread *ppa_thread_of(const struct ppa_snapshot *s,
+				       uint32_t tid);
+
 /**
  * ppa_by_lock - compare two records of locks, for qsort() and bsearch()
  *

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE	/* qsort_r() */
 #include "cmd/ppa_interval.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 static uint64_t switches(const struct ppa_thread *t)
@@ -256,4 +257,42 @@ void ppa_interval_free(struct ppa_interval *p)
 	ppa_snapshot_free(&p->before);
 	ppa_snapshot_free(&p->now);
 	free(p->rows);
+}
+
+uint64_t ppa_ns(uint64_t ticks, uint64_t hz)
+{
+	return (unsigned __int128)ticks * 1000000000 / hz;
+}
+
+void ppa_parts_ns(const uint64_t *ticks, uint64_t *ns, size_t nr, uint64_t hz)
+{
+	uint64_t sum = 0, before = 0, now;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		sum += ticks[i];
+		now = ppa_ns(sum, hz);
+		ns[i] = now - before;
+		before = now;
+	}
+}
+
+struct buf ppa_thread_name(const struct ppa_interval *p, uint32_t tid)
+{
+	const struct ppa_thread *t = ppa_thread_of(&p->now, tid);
+	struct buf name = { 0 };
+	char *comm = t ? ppa_name(t->comm) : NULL;
+
+	buf_puts(&name, comm ?: "");
+	free(comm);
+	return name;
+}
+
+void ppa_put_thread(const struct ppa_interval *p, uint32_t tid, struct buf *out)
+{
+	struct buf name = ppa_thread_name(p, tid);
+
+	buf_printf(out, name.len ? "%s (%" PRIu32 ")" : "%s%" PRIu32,
+		   name.s ?: "", tid);
+	free(name.s);
 }

@@ -63,6 +63,22 @@ static inline double ppa_us(const struct ppa_interval *p, double ticks)
 	return ticks * 1e6 / p->now.hz;
 }
 
+/** ppa_ns - ticks in nanoseconds */
+uint64_t ppa_ns(uint64_t ticks, uint64_t hz);
+
+/**
+ * ppa_parts_ns - parts in nanoseconds, which sum to their sum in nanoseconds
+ * @nr: of both arrays
+ */
+void ppa_parts_ns(const uint64_t *ticks, uint64_t *ns, size_t nr, uint64_t hz);
+
+/** ppa_thread_name - what a thread is called, to be freed; empty if nobody knows */
+struct buf ppa_thread_name(const struct ppa_interval *p, uint32_t tid);
+
+/** ppa_put_thread - add "name (7)", or the number alone */
+void ppa_put_thread(const struct ppa_interval *p, uint32_t tid,
+		    struct buf *out);
+
 /** ppa_mean - 0 of nothing */
 static inline double ppa_mean(uint64_t sum, uint64_t n)
 {

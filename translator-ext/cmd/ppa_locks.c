@@ -191,37 +191,6 @@ static void locks_free(struct locks *l)
 
 /* ---- names */
 
-/* A thread that has this number, or had it last; NULL: none is known. */
-static const struct ppa_thread *
-thread_of(const struct ppa_snapshot *s, uint32_t tid)
-{
-	const struct ppa_thread *last = NULL;
-	size_t lo = 0, hi = s->nr_threads;
-
-	while (lo < hi) {
-		const size_t mid = lo + (hi - lo) / 2;
-
-		if (s->threads[mid].tid < tid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < s->nr_threads && s->threads[lo].tid == tid; lo++)
-		last = &s->threads[lo];
-	return last;
-}
-
-static struct buf thread_name(const struct ppa_interval *p, uint32_t tid)
-{
-	const struct ppa_thread *t = thread_of(&p->now, tid);
-	struct buf name = { 0 };
-	char *comm = t ? ppa_name(t->comm) : NULL;
-
-	buf_puts(&name, comm ?: "");
-	free(comm);
-	return name;
-}
-
 /* What wakes and is no thread; NULL: it is one. */
 static const char *no_thread(uint32_t tid)
 {
@@ -234,17 +203,6 @@ static const char *no_thread(uint32_t tid)
 		return "an idle CPU";
 	}
 	return tid > INT32_MAX ? "something else" : NULL;
-}
-
-/* name (7), or its number alone */
-static void put_thread(const struct ppa_interval *p, uint32_t tid,
-		       struct buf *out)
-{
-	struct buf name = thread_name(p, tid);
-
-	buf_printf(out, name.len ? "%s (%" PRIu32 ")" : "%s%" PRIu32,
-		   name.s ?: "", tid);
-	free(name.s);
 }
 
 /* Of a process, for one that has a number. */
@@ -335,13 +293,13 @@ static void put_holder(const struct ppa_interval *p, const struct ppa_lock *row,
 
 	if (row->holder) {
 		buf_puts(out, ", held by ");
-		put_thread(p, row->holder, out);
+		ppa_put_thread(p, row->holder, out);
 	} else if (by) {
 		buf_puts(out, ", released by ");
 		if (no_thread(by->tid))
 			buf_puts(out, no_thread(by->tid));
 		else
-			put_thread(p, by->tid, out);
+			ppa_put_thread(p, by->tid, out);
 		buf_printf(out, " %" PRIu64 " of %" PRIu64, by->waits,
 			   by->waits > row->values[PPA_LOCK_WAITS] ?
 			   by->waits : row->values[PPA_LOCK_WAITS]);
@@ -441,7 +399,7 @@ static void json_wakers(const struct ppa_interval *p, const struct ppa_lock *row
 		else
 			buf_printf(out, "%" PRIu32, by->tid);
 		buf_puts(out, ",\"name\":");
-		name = what ? (struct buf) { 0 } : thread_name(p, by->tid);
+		name = what ? (struct buf) { 0 } : ppa_thread_name(p, by->tid);
 		json_string(out, what ?: name.s ?: "");
 		free(name.s);
 		buf_printf(out, ",\"waits\":%" PRIu64 "}", by->waits);
@@ -464,7 +422,7 @@ static void json_place(const struct ppa_interval *p, struct ppa_names *names,
 	}
 	buf_puts(out, "],\"holder\":");
 	if (row->holder) {
-		name = thread_name(p, row->holder);
+		name = ppa_thread_name(p, row->holder);
 		buf_printf(out, "{\"tid\":%" PRIu32 ",\"name\":", row->holder);
 		json_string(out, name.s ?: "");
 		buf_puts(out, "},");

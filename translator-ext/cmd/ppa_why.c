@@ -17,24 +17,6 @@ const char *ppa_part_name(unsigned int part)
 	return part_names[part];
 }
 
-uint64_t ppa_ns(uint64_t ticks, uint64_t hz)
-{
-	return (unsigned __int128)ticks * 1000000000 / hz;
-}
-
-void ppa_parts_ns(const uint64_t *ticks, uint64_t *ns, size_t nr, uint64_t hz)
-{
-	uint64_t sum = 0, before = 0, now;
-	size_t i;
-
-	for (i = 0; i < nr; i++) {
-		sum += ticks[i];
-		now = ppa_ns(sum, hz);
-		ns[i] = now - before;
-		before = now;
-	}
-}
-
 /* ---- processes */
 
 /* A process's first thread; one that was, until another called exec(), is counted. */

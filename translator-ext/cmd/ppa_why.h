@@ -23,15 +23,6 @@ struct ppa_process {
 /** ppa_part_name - of an enum ppa_part, as reports and JSON have it */
 const char *ppa_part_name(unsigned int part);
 
-/** ppa_ns - ticks in nanoseconds */
-uint64_t ppa_ns(uint64_t ticks, uint64_t hz);
-
-/**
- * ppa_parts_ns - parts in nanoseconds, which sum to their sum in nanoseconds
- * @nr: of both arrays
- */
-void ppa_parts_ns(const uint64_t *ticks, uint64_t *ns, size_t nr, uint64_t hz);
-
 /**
  * ppa_processes - what processes did in an interval, sorted
  * @pid: of the one that is wanted; 0: all
