@@ -27,6 +27,7 @@ enum ppa_file {
 	PPA_FILE_THREADS,	/* rawthreads */
 	PPA_FILE_SYSCALLS,	/* rawsyscalls */
 	PPA_FILE_LOCKS,		/* rawlocks */
+	PPA_FILE_COMPETITORS,	/* rawcompetitors */
 };
 
 struct ppa_header {
@@ -328,6 +329,37 @@ struct ppa_lock {
 	char places[PPA_LOCK_FRAMES][PPA_LOCK_TEXT];
 	/* beyond the stride: not told */
 	struct ppa_lock_waker wakers[PPA_LOCK_WAKERS];
+};
+
+/* What a thread that was ready waited for, beside the threads that are told. */
+enum ppa_competed_value {
+	PPA_COMPETED_OTHERS,	/* threads that have no place any more */
+	PPA_COMPETED_IDLE,	/* its CPU was idle */
+	PPA_COMPETED_MOVED,	/* it came to another CPU than it was ready on */
+	PPA_COMPETED_UNKNOWN,	/* too much had run since */
+	PPA_NR_COMPETED_VALUES
+};
+
+/* Those that ran for longest. */
+#define PPA_COMPETITORS 8
+
+struct ppa_competitor {
+	uint32_t tid;		/* 0: none */
+	uint32_t zero;
+	uint64_t ticks;		/* that it ran, of the waits */
+};
+
+/*
+ * A record of rawcompetitors: a thread that was ready, and who ran on its CPU
+ * meanwhile.  Values and ticks sum to its waits that are over, to the tick: those are
+ * PPA_SCHLATACCUM and PPA_RUNQACCUM.
+ */
+struct ppa_competitors {
+	uint32_t tid;
+	uint32_t zero;
+	uint64_t born;		/* as rawthreads has it */
+	uint64_t values[PPA_NR_COMPETED_VALUES];
+	struct ppa_competitor threads[PPA_COMPETITORS];
 };
 
 #endif

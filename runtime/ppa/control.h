@@ -43,6 +43,8 @@ static struct sw_hook ppa_hooks[] = {
 static void __maybe_unused ppa_check_callbacks(void)
 {
 	check_trace_callback_type_sched_switch(SW_SWITCH_CALLBACK(ppa_on_switch));
+	check_trace_callback_type_sched_switch(
+		SW_SWITCH_CALLBACK(ppa_on_competing_switch));
 	check_trace_callback_type_task_newtask(ppa_on_new);
 	check_trace_callback_type_sched_process_free(ppa_on_free);
 	check_trace_callback_type_sched_process_exec(ppa_on_exec);
@@ -68,7 +70,11 @@ static void ppa_hooks_choose(void)
 	for (i = 0; i < ARRAY_SIZE(ppa_hooks); i++) {
 		struct sw_hook *h = &ppa_hooks[i];
 
-		if (!strcmp(h->name, "sys_enter"))
+		if (!strcmp(h->name, "sched_switch"))
+			h->callback = ppa.competing_at ?
+				SW_SWITCH_CALLBACK(ppa_on_competing_switch) :
+				SW_SWITCH_CALLBACK(ppa_on_switch);
+		else if (!strcmp(h->name, "sys_enter"))
 			h->callback = ppa.calls ? ppa_on_counted_enter
 						: ppa_on_sys_enter;
 		else if (!strcmp(h->name, "sys_exit"))

@@ -12,6 +12,7 @@
 #define STAPWATCH_PPA_DIRS_H
 
 #include "ppa/proc.h"
+#include "ppa/proc_competitors.h"
 #include "ppa/proc_locks.h"
 #include "ppa/proc_syscalls.h"
 #include <linux/workqueue.h>
@@ -149,7 +150,10 @@ static int ppa_files_start(struct sw_access access)
 	     !ppa_file_make("rawsyscalls", ppa_files.dir, &ppa_syscalls_ops,
 			    NULL)) ||
 	    (ppa_locks.rows &&
-	     !ppa_file_make("rawlocks", ppa_files.dir, &ppa_locks_ops, NULL))) {
+	     !ppa_file_make("rawlocks", ppa_files.dir, &ppa_locks_ops, NULL)) ||
+	    (ppa.competing_at &&
+	     !ppa_file_make("rawcompetitors", ppa_files.dir,
+			    &ppa_competitors_ops, NULL))) {
 		_stp_error("stapwatch: cannot make ppa's files in /proc\n");
 		return -ENOMEM;
 	}

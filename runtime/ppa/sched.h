@@ -20,6 +20,7 @@
 #include "ppa/charge.h"
 #include "ppa/life.h"
 #include "ppa/locks.h"
+#include "ppa/ready.h"
 #include "ppa/slice.h"
 #include "ppa/threads.h"
 #include <linux/sched/rt.h>
@@ -276,6 +277,18 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 }
 SW_SWITCH_WITHOUT_STATE(ppa_on_switch)
 
+/* The same where competitors are kept; so others do not even have a test. */
+static void
+ppa_on_competing_switch(void *data, bool preempt, struct task_struct *prev,
+			struct task_struct *next, unsigned int prev_state)
+{
+	const struct ppa_cpu *c = this_cpu_ptr(&ppa_cpus);
+
+	ppa_on_switch(data, preempt, prev, next, prev_state);
+	ppa_ready_switch(c, c->rec, next->pid, c->last);
+}
+SW_SWITCH_WITHOUT_STATE(ppa_on_competing_switch)
+
 static bool ppa_must_go(struct task_struct *task)
 {
 #ifdef TIF_NEED_RESCHED_LAZY
@@ -288,12 +301,14 @@ static bool ppa_must_go(struct task_struct *task)
 static __always_inline void
 ppa_woken(struct task_struct *task, enum ppa_wait wait)
 {
-	struct ppa_cpu *c = per_cpu_ptr(&ppa_cpus, task_cpu(task));
+	const int cpu = task_cpu(task);
+	struct ppa_cpu *c = per_cpu_ptr(&ppa_cpus, cpu);
 	struct ppa_rec *r = ppa_find(task);
 
 	if (r && READ_ONCE(r->cpu) < 0) {
 		WRITE_ONCE(r->stamp, sw_tsc());
 		WRITE_ONCE(r->wait, wait);
+		ppa_ready_begins(r, cpu);
 	}
 	/* with who sets it, and has set TASK before */
 	if (smp_load_acquire(&c->on) && !READ_ONCE(c->woken) &&

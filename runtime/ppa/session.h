@@ -14,6 +14,7 @@
 #include "base/suspend.h"
 #include "ppa/control.h"
 #include "ppa/dirs.h"
+#include "ppa/ready.h"
 #include "ppa/waking.h"
 #include "ppa/why.h"
 #include <linux/cpuhotplug.h>
@@ -97,18 +98,24 @@ static void ppa_end(void)
 		_stp_warn("stapwatch: %ld waits for locks found no room among them; -G ppa_locks=N makes it\n",
 			  n);
 	ppa_locks_free();
+	ppa_ready_free();
 	atomic_set(&ppa.table.refused, 0);
 	atomic_long_set(&ppa.unread, 0);
 	atomic_long_set(&ppa.set_back, 0);
 }
 
-static int ppa_alloc(int max)
+static int ppa_alloc(int max, bool competitors)
 {
+	size_t size = sizeof(struct ppa_rec) +
+		      ppa.arrays * PPA_NR_SUMS * sizeof(u64);
 	void *slots;
 	int i, cpu;
 
-	ppa.stride = roundup(sizeof(struct ppa_rec) +
-			     ppa.arrays * PPA_NR_SUMS * sizeof(u64), 64);
+	if (competitors) {
+		ppa.competing_at = size;
+		size += sizeof(struct ppa_competing);
+	}
+	ppa.stride = roundup(size, 64);
 	ppa.recs = vzalloc((size_t)max * ppa.stride);
 	slots = vzalloc(sw_table_bytes(&ppa.table, max, 1));
 	if (!ppa.recs || !slots) {
@@ -152,7 +159,8 @@ static void ppa_take_in_all(void)
 	rcu_read_unlock();
 }
 
-static int ppa_begin_all(int max, unsigned int locks, struct sw_access access)
+static int ppa_begin_all(int max, unsigned int locks, bool competitors,
+			 struct sw_access access)
 {
 	static const u64 bounds[PPA_NR_BUCKETS - 1] = {
 		10, 100, 1000, 10000, 100000, 1000000
@@ -163,7 +171,9 @@ static int ppa_begin_all(int max, unsigned int locks, struct sw_access access)
 	for (i = 0; i < ARRAY_SIZE(bounds); i++)
 		ppa.bounds[i] = mul_u64_u64_div_u64(bounds[i], ppa.hz,
 						    USEC_PER_SEC);
-	rc = ppa_alloc(max);
+	/* before records tell that there are any */
+	rc = competitors ? ppa_ready_alloc() : 0;
+	rc = rc ?: ppa_alloc(max, competitors);
 	if (rc) {
 		_stp_error("stapwatch: no memory for %d threads; try a smaller -G ppa_threads=N, or a larger -G ppa_scale=N\n",
 			   max);
@@ -211,6 +221,7 @@ static int ppa_begin_all(int max, unsigned int locks, struct sw_access access)
  * @flags: PPA_ON, ...
  * @calls: whether they are counted by number
  * @locks: how many are told apart; 0: none
+ * @competitors: whether it is kept who ran while threads were ready
  * @access: who may read the files
  * @guru: programs may be changed
  *
@@ -218,7 +229,7 @@ static int ppa_begin_all(int max, unsigned int locks, struct sw_access access)
  * Return: 0, or an errno after a message; ppa_end() is called in any case.
  */
 static int ppa_start(s64 threads, s64 scale, s64 flags, s64 calls, s64 locks,
-		     struct sw_access access, bool guru)
+		     s64 competitors, struct sw_access access, bool guru)
 {
 	int rc;
 
@@ -251,6 +262,11 @@ static int ppa_start(s64 threads, s64 scale, s64 flags, s64 calls, s64 locks,
 			   locks, 1 << 20);
 		return -EINVAL;
 	}
+	if (competitors < 0 || competitors > 1) {
+		_stp_error("stapwatch: ppa_competitors=%lld: it must be 0 or 1\n",
+			   competitors);
+		return -EINVAL;
+	}
 	ppa.calls = calls;
 	ppa.guru = guru;
 	ppa.hz = sw_tsc_hz();
@@ -265,7 +281,7 @@ static int ppa_start(s64 threads, s64 scale, s64 flags, s64 calls, s64 locks,
 	ppa.scale = nr_cpu_ids;
 	ppa.flags = flags;
 	mutex_lock(&ppa.lock);
-	rc = ppa_begin_all(threads, locks, access);
+	rc = ppa_begin_all(threads, locks, competitors, access);
 	ppa.started = !rc;
 	mutex_unlock(&ppa.lock);
 	return rc;

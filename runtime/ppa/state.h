@@ -23,6 +23,8 @@
  *   threads.h	threads' records: they come, go, and are found
  *   cause.h	what a thread that blocks waits for
  *   locks.h	... for which lock, where that is asked for
+ *   competitors.h	who ran on a CPU while a thread was ready
+ *   ready.h	... for each record, where that is asked for
  *   sched.h	switches, wake-ups, and what the scheduler does with a thread
  *   read.h	what a CPU and a thread stand at
  *   expire.h	timers that expire by precise time
@@ -30,6 +32,7 @@
  *   proc.h	what the files say
  *   proc_syscalls.h	... of system calls
  *   proc_locks.h	... of locks
+ *   proc_competitors.h	... of who ran while threads were ready
  *   dirs.h	their directories, which come and go with threads
  *   session.h	from module init to module exit
  *   slow.h	who ran on a CPU while a thread waited for it
@@ -213,6 +216,7 @@ static struct {
 	struct ppa_rec *free;		/* the longest not in use comes first */
 	struct ppa_rec *free_last;
 	size_t stride;
+	u32 competing_at;		/* in a record, see ready.h; 0: nobody asks */
 	int max;
 	unsigned int arrays;
 	unsigned int grain;		/* CPUs to an array, as it is kept */

@@ -105,6 +105,8 @@ static int take(struct ppa *p)
 		ok = ppa_snapshot_syscalls(p->dir, &p->in.now, &why);
 	else if (p->extra == PPA_EXTRA_LOCKS)
 		ok = ppa_snapshot_locks(p->dir, &p->in.now, &why);
+	else if (p->extra == PPA_EXTRA_COMPETITORS)
+		ok = ppa_snapshot_competitors(p->dir, &p->in.now, &why);
 	else
 		ok = ppa_snapshot_read(p->dir, &p->in.now, &why);
 
@@ -482,6 +484,8 @@ static int check(struct ppa *p)
 		return cmd_line_say("ppa", "--by process excludes -t", "process");
 	if (take_sort(p))
 		return -1;
+	if (p->why && p->by == PPA_THREADS)
+		p->extra = PPA_EXTRA_COMPETITORS;
 	if (p->named && p->threads)
 		return cmd_line_say("ppa", "--threads starts a session, and excludes one that is there",
 			   p->named);

@@ -359,6 +359,47 @@ bool ppa_parse_locks(const char *data, size_t len, struct ppa_snapshot *s,
 	return true;
 }
 
+/* ---- competitors */
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct ppa_competitors *x = a, *y = b;
+
+	return compare(x->tid, y->tid) ?: compare(x->born, y->born);
+}
+
+const struct ppa_competitors *
+ppa_competitors_of(const struct ppa_snapshot *s, const struct ppa_thread *t)
+{
+	const struct ppa_competitors key = { .tid = t->tid, .born = t->born };
+
+	return !s->nr_competitors ? NULL :
+	       bsearch(&key, s->competitors, s->nr_competitors, sizeof(key),
+		       by_thread);
+}
+
+bool ppa_parse_competitors(const char *data, size_t len, struct ppa_snapshot *s,
+			   struct buf *why)
+{
+	struct ppa_header h;
+
+	if (!check_header(data, len, PPA_FILE_COMPETITORS,
+			  sizeof(*s->competitors), PPA_NR_COMPETED_VALUES, &h,
+			  why))
+		return false;
+	if ((len - h.offset) % h.stride) {
+		buf_puts(why, "it ends within a thread");
+		return false;
+	}
+	s->has_competitors = true;
+	s->nr_competitors = (len - h.offset) / h.stride;
+	s->competitors = copy_records(data, &h, s->nr_competitors,
+				      sizeof(*s->competitors));
+	qsort(s->competitors, s->nr_competitors, sizeof(*s->competitors),
+	      by_thread);
+	return true;
+}
+
 /* ---- files */
 
 static bool read_all(const char *path, struct buf *data)
@@ -413,6 +454,8 @@ char *ppa_files_any(enum ppa_extra extra)
 		[PPA_NO_EXTRA] = "/proc/systemtap/*/ppa/rawthreads",
 		[PPA_EXTRA_SYSCALLS] = "/proc/systemtap/*/ppa/rawsyscalls",
 		[PPA_EXTRA_LOCKS] = "/proc/systemtap/*/ppa/rawlocks",
+		[PPA_EXTRA_COMPETITORS] =
+			"/proc/systemtap/*/ppa/rawcompetitors",
 	};
 	char *dir = NULL;
 	glob_t found;
@@ -431,6 +474,29 @@ bool ppa_snapshot_read(const char *dir, struct ppa_snapshot *s,
 	*s = (struct ppa_snapshot) { 0 };
 	if (read_file(dir, "rawsysppa", s, ppa_parse_system, why) &&
 	    read_file(dir, "rawthreads", s, ppa_parse_threads, why))
+		return true;
+	ppa_snapshot_free(s);
+	return false;
+}
+
+static bool is_there(const char *dir, const char *name)
+{
+	struct buf path = { 0 };
+	bool is;
+
+	buf_printf(&path, "%s/%s", dir, name);
+	is = !access(path.s, F_OK);
+	free(path.s);
+	return is;
+}
+
+bool ppa_snapshot_competitors(const char *dir, struct ppa_snapshot *s,
+			      struct buf *why)
+{
+	if (!ppa_snapshot_read(dir, s, why))
+		return false;
+	if (!is_there(dir, "rawcompetitors") ||
+	    read_file(dir, "rawcompetitors", s, ppa_parse_competitors, why))
 		return true;
 	ppa_snapshot_free(s);
 	return false;
@@ -463,6 +529,7 @@ void ppa_snapshot_free(struct ppa_snapshot *s)
 	free(s->threads);
 	free(s->calls);
 	free(s->locks);
+	free(s->competitors);
 	*s = (struct ppa_snapshot) { 0 };
 }
 

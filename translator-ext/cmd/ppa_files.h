@@ -30,10 +30,14 @@ struct ppa_snapshot {
 	uint64_t calls_lost;
 	struct ppa_lock *locks;	/* in the order of ppa_by_lock(), each once */
 	size_t nr_locks;
+	struct ppa_competitors *competitors;	/* by thread, as those are */
+	size_t nr_competitors;
+	bool has_competitors;	/* the session keeps them */
 };
 
 /* What not every session has a file of. */
-enum ppa_extra { PPA_NO_EXTRA, PPA_EXTRA_SYSCALLS, PPA_EXTRA_LOCKS };
+enum ppa_extra { PPA_NO_EXTRA, PPA_EXTRA_SYSCALLS, PPA_EXTRA_LOCKS,
+		 PPA_EXTRA_COMPETITORS };
 
 /** ppa_parse_system - what a rawsysppa is; false after what is wrong in WHY */
 bool ppa_parse_system(const char *data, size_t len, struct ppa_snapshot *s,
@@ -64,6 +68,21 @@ bool ppa_parse_locks(const char *data, size_t len, struct ppa_snapshot *s,
 /** ppa_snapshot_locks - that file, and the threads' names; as ppa_snapshot_read() */
 bool ppa_snapshot_locks(const char *dir, struct ppa_snapshot *s,
 			struct buf *why);
+
+/** ppa_parse_competitors - what a rawcompetitors is; the same */
+bool ppa_parse_competitors(const char *data, size_t len, struct ppa_snapshot *s,
+			   struct buf *why);
+
+/**
+ * ppa_snapshot_competitors - that file, if there is one, and those of
+ * ppa_snapshot_read(); as that
+ */
+bool ppa_snapshot_competitors(const char *dir, struct ppa_snapshot *s,
+			      struct buf *why);
+
+/** ppa_competitors_of - a thread's; NULL: it has none */
+const struct ppa_competitors *
+ppa_competitors_of(const struct ppa_snapshot *s, const struct ppa_thread *t);
 
 /** ppa_thread_of - a thread that has this number, or had it last; NULL: none is known */
 const struct ppa_thread *ppa_thread_of(const struct ppa_snapshot *s,

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "cmd/ppa_cgroup.h"
+#include "cmd/ppa_competitors.h"
 #include "cmd/ppa_why.h"
 
 struct field {
@@ -179,6 +180,8 @@ static void put_threads(const struct ppa_interval *p, struct buf *out)
 		buf_puts(out, "]");
 		ppa_json_life(p, t->parts, t->life, out);
 		put_waits(t, out);
+		if (p->now.has_competitors)
+			ppa_competitors_json(p, t, out);
 		buf_puts(out, "}");
 	}
 	buf_puts(out, "]");

@@ -37,6 +37,7 @@ static int put_globals(char **args, int n, enum ppa_extra extra,
 	static const char *const options[] = {
 		[PPA_EXTRA_SYSCALLS] = "ppa_syscalls=1",
 		[PPA_EXTRA_LOCKS] = "ppa_locks=8192",
+		[PPA_EXTRA_COMPETITORS] = "ppa_competitors=1",
 	};
 	struct buf room = { 0 };
 
@@ -130,6 +131,9 @@ char *ppa_session_begin(const char *named, enum ppa_extra extra,
 		return strchr(named, '/') ? xstrdup(named) : dir_of(named);
 	if (!threads)
 		dir = ppa_files_any(extra);
+	/* what threads did is in any; only who ran meanwhile is not */
+	if (!threads && !dir && extra == PPA_EXTRA_COMPETITORS)
+		dir = ppa_files_any(PPA_NO_EXTRA);
 	return dir ? dir : start_own(extra, threads, stopped);
 }
 

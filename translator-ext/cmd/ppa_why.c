@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/shown.h"
+#include "cmd/ppa_competitors.h"
 #include "cmd/ppa_room.h"
 
 static const char *const part_names[PPA_NR_PARTS] = PPA_PART_NAMES;
@@ -272,13 +273,39 @@ static uint64_t ready(const uint64_t *parts)
 	return parts[PPA_PART_WOKEN] + parts[PPA_PART_PREEMPTED];
 }
 
-void ppa_put_life(const struct ppa_interval *p, const uint64_t *parts,
+/* Of a life, in percent, from which on it is told who ran meanwhile. */
+#define READY_MUCH 1
+
+static bool is_ready_much(const struct ppa_thread *t)
+{
+	return !ppa_is_ours(t->comm) &&
+	       percent(ready(t->parts), t->life) >= READY_MUCH;
+}
+
+/* Who ran while T was ready, behind BETWEEN; false: nobody knows. */
+static bool put_competitors(const struct ppa_interval *p,
+			    const struct ppa_thread *t, const char *between,
+			    struct buf *out)
+{
+	struct buf text = { 0 };
+	const bool known = ppa_competitors_put(p, t, &text);
+
+	if (text.len) {
+		buf_puts(out, between);
+		shown_text(out, text.s);
+	}
+	free(text.s);
+	return known;
+}
+
+bool ppa_put_life(const struct ppa_interval *p, const uint64_t *parts,
 		  uint64_t life, const struct ppa_thread *t, const char *whose,
 		  struct buf *out)
 {
 	bool shown[PPA_NR_PARTS] = { false };
 	const char *between = "  ";
 	unsigned int i, most;
+	bool known = true;
 
 	buf_printf(out, " %10.1f %6.1f %6.1f", ppa_us(p, life) / 1000,
 		   percent(ppa_on_cpus(parts), life),
@@ -306,7 +333,11 @@ void ppa_put_life(const struct ppa_interval *p, const uint64_t *parts,
 				   ppa_us(p, t->longest[most]) / 1000);
 		between = ", ";
 	}
+	if (t && is_ready_much(t))
+		known = put_competitors(p, t, *between == ' ' ? between : "; ",
+					out);
 	buf_puts(out, "\n");
+	return known;
 }
 
 void ppa_put_withheld(size_t nr, struct buf *out)
@@ -316,18 +347,9 @@ void ppa_put_withheld(size_t nr, struct buf *out)
 			   nr);
 }
 
-/* Of a life, in percent, from which on it is worth to ask who ran meanwhile. */
-#define READY_MUCH 1
-
-static bool is_ready_much(const struct ppa_thread *t)
-{
-	return !ppa_is_ours(t->comm) &&
-	       percent(ready(t->parts), t->life) >= READY_MUCH;
-}
-
 void ppa_why_table(const struct ppa_interval *p, struct buf *out)
 {
-	bool rivals = false;
+	bool known = true;
 	size_t i;
 
 	buf_printf(out, "%7s %-*s %10s %6s %6s  %s\n", "TID", PPA_NAME_WIDTH,
@@ -338,11 +360,9 @@ void ppa_why_table(const struct ppa_interval *p, struct buf *out)
 
 		ppa_put_number(t->tid, t->flags & PPA_SUM, out);
 		ppa_put_name(t->comm, out);
-		ppa_put_life(p, t->parts, t->life, t, NULL, out);
-		rivals |= is_ready_much(t);
+		known &= ppa_put_life(p, t->parts, t->life, t, NULL, out);
 	}
-	/* the accounting has a thread's wait, and not its rivals */
-	if (rivals)
+	if (!known)
 		buf_puts(out, "READY: who ran meanwhile tells `stap --example antagonists.stp'\n");
 	ppa_room_put(p, "\n", out);
 }

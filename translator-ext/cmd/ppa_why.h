@@ -53,10 +53,12 @@ void ppa_put_name(const char *comm, struct buf *out);
  * ppa_put_life - the end of a row: how long the life is, what of it was on CPUs and
  * for CPUs; and the causes that it was blocked for, the one of most time first, but
  * those below a thousandth
- * @t: a thread, for how often; or NULL
+ * @t: a thread, for how often, and who ran while it was ready; or NULL
  * @whose: what is named before the causes; or NULL
+ *
+ * Return: false for a thread that was ready for long, and nobody knows who ran
  */
-void ppa_put_life(const struct ppa_interval *p, const uint64_t *parts,
+bool ppa_put_life(const struct ppa_interval *p, const uint64_t *parts,
 		  uint64_t life, const struct ppa_thread *t, const char *whose,
 		  struct buf *out);
 

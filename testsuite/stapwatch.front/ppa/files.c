@@ -3,6 +3,8 @@
  * ppa_files DIR [FAULT]: be the files of precise process accounting, two looks one
  * after the other, in pipes of DIR: one reader gets both.  FAULT spoils the second.
  * When somebody has had the first look there is DIR/looked.
+ *
+ * Long because all files of a session are this one's, which are read in one order.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -196,6 +198,8 @@ static void lives_file(int look)
 	l[6].parts[PPA_PART_PIPE] = look * 500 * MS;
 	if (!strcmp(fault, "ours"))
 		strcpy(l[0].t.comm, "stapio");
+	if (!strncmp(fault, "competitors", 11))
+		strcpy(l[1].t.comm, "hogs\033[31m");
 	for (i = 0; i < (ended ? 7 : 3); i++) {
 		if (i == (look ? 4 : 2) || (!look && i > 4))
 			continue;
@@ -382,6 +386,68 @@ static void locks_file(int look)
 	put("rawlocks", &h, w, sizeof(w));
 }
 
+/* Of a later version: a word more than is known. */
+struct competed {
+	struct ppa_competitors c;
+	uint64_t later;
+};
+
+static void ran(struct competed *c, unsigned int at, uint32_t tid,
+		uint64_t ticks)
+{
+	c->c.threads[at] = (struct ppa_competitor) { .tid = tid, .ticks = ticks };
+}
+
+/* Who ran while that process's first thread was ready, for 50 ms between the looks: of
+ * those before two gave way, and one of these came again. */
+static void competitors_file(int look)
+{
+	struct ppa_header h = header(PPA_FILE_COMPETITORS, look);
+	struct competed c[3] = {
+		{ .c = { .tid = 40, .born = 5 }, .later = -1ULL },
+		{ .c = { .tid = 30, .born = 3 }, .later = -1ULL },
+		/* that had its number before */
+		{ .c = { .tid = 30, .born = 2 }, .later = -1ULL },
+	};
+	uint64_t *v = c[1].c.values;
+
+	v[PPA_COMPETED_OTHERS] = (7 + look * 30) * MS;
+	v[PPA_COMPETED_IDLE] = (3 + look) * MS;
+	v[PPA_COMPETED_MOVED] = 2 * MS + look * MS / 2;
+	v[PPA_COMPETED_UNKNOWN] = (1 + look) * MS;
+	ran(&c[1], 1, 31, (100 + look * 40) * MS);
+	ran(&c[1], 2, look ? 4711 : 77, look ? 4 * MS + MS / 2 : 20 * MS);
+	ran(&c[1], 7, 50, look ? MS : 8 * MS);
+	ran(&c[2], 0, 40, 900 * MS);
+	if (look && !strcmp(fault, "competitors_idle")) {
+		memset(c[1].c.threads, 0, sizeof(c[1].c.threads));
+		v[PPA_COMPETED_OTHERS] = (7 + 128 + 50) * MS;
+		v[PPA_COMPETED_IDLE] = (3 + 850) * MS;
+		v[PPA_COMPETED_MOVED] = 2 * MS;
+		v[PPA_COMPETED_UNKNOWN] = (1 + 100) * MS;
+	} else if (look && !strcmp(fault, "competitors_moved")) {
+		v[PPA_COMPETED_OTHERS] = 7 * MS;
+		v[PPA_COMPETED_IDLE] = 3 * MS;
+		v[PPA_COMPETED_MOVED] = (2 + 49) * MS;
+		v[PPA_COMPETED_UNKNOWN] = 2 * MS;
+		ran(&c[1], 1, 31, 100 * MS);
+		ran(&c[1], 2, 77, 20 * MS);
+		ran(&c[1], 7, 50, 8 * MS);
+	}
+	h.stride = sizeof(c[0]);
+	h.nr_values = PPA_NR_COMPETED_VALUES;
+	if (look && !strcmp(fault, "competitors_short"))
+		h.stride += 8;
+	else if (look && !strcmp(fault, "competitors_stride"))
+		h.stride = sizeof(c[0].c) - 8;
+	else if (look && !strcmp(fault, "competitors_values"))
+		h.nr_values--;
+	else if (look && !strcmp(fault, "competitors_kind"))
+		h.file = PPA_FILE_LOCKS;
+	put("rawcompetitors", &h, c,
+	    strcmp(fault, "competitors_none") ? sizeof(c) : 0);
+}
+
 /* So many each of processes that are there, that have ended in the same cgroup, and
  * that have ended in one of their own. */
 #define MANY 300
@@ -498,7 +564,8 @@ static bool of_lives(void)
 	return !strcmp(fault, "lives") || !strcmp(fault, "later") ||
 	       !strcmp(fault, "ended") || !strcmp(fault, "kernel") ||
 	       !strcmp(fault, "full") || !strcmp(fault, "ours") ||
-	       !strncmp(fault, "parts", 5);
+	       !strncmp(fault, "parts", 5) ||
+	       !strncmp(fault, "competitors", 11);
 }
 
 static void threads_file(int look)
@@ -572,6 +639,8 @@ int main(int argc, char **argv)
 	pipe_at("next");
 	pipe_at("rawsyscalls");
 	pipe_at("rawlocks");
+	if (!strncmp(fault, "competitors", 11))
+		pipe_at("rawcompetitors");
 	pipe_at("rawthreads");
 	for (look = 0; look < 2; look++) {
 		if (!strncmp(fault, "calls", 5)) {
@@ -592,6 +661,8 @@ int main(int argc, char **argv)
 			lives_file(look);
 		else
 			threads_file(look);
+		if (!strncmp(fault, "competitors", 11))
+			competitors_file(look);
 		if (!look)
 			pipe_at("looked");
 	}

@@ -41,7 +41,8 @@ const char *const mutate_words[] = {
 #define THREADS 6
 #define CALLS 4
 #define LOCKS 4
-#define FILES 4
+#define WAITED 3
+#define FILES 5
 
 /* Two looks at the files. */
 struct look {
@@ -61,6 +62,10 @@ struct look {
 		struct ppa_header h;
 		struct ppa_lock l[LOCKS];
 	} locks;
+	struct {
+		struct ppa_header h;
+		struct ppa_competitors c[WAITED];
+	} competitors;
 	size_t len[FILES];
 };
 
@@ -137,22 +142,40 @@ static void sound(struct look *l, int nr)
 		memcpy(lock->name, "name", 5);
 		memset(lock->places, 'x', sizeof(lock->places));
 	}
+	l->competitors.h = h;
+	l->competitors.h.file = PPA_FILE_COMPETITORS;
+	l->competitors.h.stride = sizeof(l->competitors.c[0]);
+	l->competitors.h.nr_values = PPA_NR_COMPETED_VALUES;
+	for (i = 0; i < WAITED; i++) {
+		struct ppa_competitors *c = &l->competitors.c[i];
+
+		c->tid = 10 + i;
+		c->born = i * 2;
+		c->values[i] = h.now;
+		c->threads[i].tid = 10 + nr;
+		c->threads[i].ticks = h.now;
+		c->threads[i + 4].tid = 10;
+		c->threads[i + 4].ticks = nr;
+	}
 	l->len[0] = sizeof(l->system);
 	l->len[1] = sizeof(l->threads);
 	l->len[2] = sizeof(l->calls);
 	l->len[3] = sizeof(l->locks);
+	l->len[4] = sizeof(l->competitors);
 }
 
 static char *file_at(struct look *l, size_t i)
 {
 	return !i ? (char *)&l->system :
 	       i == 1 ? (char *)&l->threads :
-	       i == 2 ? (char *)&l->calls : (char *)&l->locks;
+	       i == 2 ? (char *)&l->calls :
+	       i == 3 ? (char *)&l->locks : (char *)&l->competitors;
 }
 
 static void spoil(struct look *l, const uint8_t *fault)
 {
-	const size_t whole = l->len[0] + l->len[1] + l->len[2] + l->len[3];
+	const size_t whole = l->len[0] + l->len[1] + l->len[2] + l->len[3] +
+			     l->len[4];
 	size_t at = (fault[0] | fault[1] << 8) * 4UL + fault[3] % 4, i = 0, rest;
 	char *file;
 
@@ -240,7 +263,8 @@ static bool read_look(struct look *l, struct ppa_snapshot *s)
 	ok = ppa_parse_system(file[0], l->len[0], s, &why) &&
 	     ppa_parse_threads(file[1], l->len[1], s, &why) &&
 	     ppa_parse_syscalls(file[2], l->len[2], s, &why) &&
-	     ppa_parse_locks(file[3], l->len[3], s, &why);
+	     ppa_parse_locks(file[3], l->len[3], s, &why) &&
+	     ppa_parse_competitors(file[4], l->len[4], s, &why);
 	ensure(ok == !why.len);
 	for (i = 0; i < FILES; i++)
 		exact_free(file[i]);
