@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/shown.h"
 #include "stap/find.h"
+#include "stap/headers.h"
 #include "stap/own.h"
 #include "stap/status.h"
 
@@ -135,11 +136,8 @@ static int run(struct session *s, const char *dir)
 		sigaction(SIGCHLD, &plain, NULL);
 		fflush(NULL);
 		child = fork();
-		if (!child) {
-			/* else nobody who writes there would learn that we are gone */
-			close(fd);
+		if (!child)
 			become_stap(s->with, path, fifo.s, self);
-		}
 		if (child > 0)
 			status = follow(s, fd, child);
 		else
@@ -147,6 +145,8 @@ static int run(struct session *s, const char *dir)
 				   strerror(errno));
 		close(fd);
 	}
+	if (status && own_has_terminal(s->with->args))
+		headers_tell(stderr);
 	unlink(fifo.s);
 	free(fifo.s);
 	free(path);

@@ -17,8 +17,8 @@ struct beside {
  *
  * Who asks us to end asks stap, too, whose script then says the rest.
  *
- * Return: stap's exit status, or COMMAND's where that failed; 0 where on_line() had enough; 1 where it failed, or
- * after a message; RUN_NO_STAP where there is no stap
+ * Return: stap's exit status, or COMMAND's where that failed; 0 where on_line() had
+ * enough; 1 where it failed, or after a message; RUN_NO_STAP where there is no stap
  */
 int beside_run(const struct beside *with);
 

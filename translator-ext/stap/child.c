@@ -138,10 +138,14 @@ static void send_some(struct stream *s)
 		drop_output(s);
 }
 
+#define READ_BYTES 16384
+/* in so many reads the greatest pipe that anyone may have is empty */
+#define DRAIN_TURNS ((1 << 20) / READ_BYTES)
+
 /* Some bytes of the child's, if there are any; false: not now. */
 static bool receive(struct stream *s)
 {
-	char bytes[16384];
+	char bytes[READ_BYTES];
 	ssize_t n;
 
 	if (s->from < 0)
@@ -268,10 +272,10 @@ static bool send_all(struct stream *s, int signals)
 	while (has_output(s)) {
 		if (poll(fds, 2, -1) < 0)
 			continue;
+		if (fds[1].revents && is_ended(signals))
+			return false;
 		if (fds[0].revents)
 			send_some(s);
-		else if (is_ended(signals))
-			return false;
 	}
 	return true;
 }
@@ -285,15 +289,17 @@ static void drain(int signals, struct stream *streams, int nr)
 {
 	struct pollfd fds[2];
 	bool open = false;
-	int i;
+	int i, turns;
 
 	for (i = 0; i < nr; i++) {
+		/* no more than a pipe can have: who is left may write on and on */
+		turns = DRAIN_TURNS;
 		if (streams[i].from >= 0)
 			fcntl(streams[i].from, F_SETFL, O_NONBLOCK);
 		do {
 			if (!send_all(&streams[i], signals))
 				return;
-		} while (receive(&streams[i]));
+		} while (receive(&streams[i]) && --turns);
 		flush(&streams[i]);
 		if (!send_all(&streams[i], signals))
 			return;

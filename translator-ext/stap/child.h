@@ -38,8 +38,8 @@ void child_hold_signals(void);
  * Who sends a signal to this process means the child, which gets it too; what a
  * terminal sends has reached both.
  *
- * Return: its status, as waitpid() has it, or COMMAND's where that failed; -1 if there is no child, after a
- * message
+ * Return: its status, as waitpid() has it, or COMMAND's where that failed; -1 if there is
+ * no child, after a message
  */
 int child_run(const struct child *child);
 

@@ -4,6 +4,7 @@
 #define STAPWATCH_HEADERS_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/buf.h"
 
@@ -12,5 +13,8 @@
  * @line: what stap said, without its newline; need not end in a NUL
  */
 void headers_put(const char *line, size_t len, struct buf *out);
+
+/** headers_tell - the same where nobody has seen what stap said: if the running kernel has none */
+void headers_tell(FILE *out);
 
 #endif

@@ -16,10 +16,11 @@
  * @point: what -l or -L shall say instead, or NULL
  *
  * It becomes stap, with the user's own arguments, where that shall have the
- * user's own text, and the user is no subcommand.  Otherwise stap is a child: its messages are filtered,
- * signals passed on, and if it dies of one, so does this process.
+ * user's own text, and the user is no subcommand.  Otherwise stap is a child: its
+ * messages are filtered, signals passed on, and if it dies of one, so does this process.
  *
- * Return: stap's exit status, or COMMAND's where that is a subcommand's and failed, or one of ours after a message
+ * Return: stap's exit status, or COMMAND's where that is a subcommand's and failed, or
+ * one of ours after a message
  */
 int run_stap(const struct options *opts, const struct script_list *list,
 	     const char *point);
