@@ -203,12 +203,17 @@ static void say_losses(const struct settings *s, const struct profile *p,
 	say_version(p, w);
 }
 
+#define WRITTEN_IN_PART (128 + SIGPIPE)
+
 static int write_out(const struct buf *out)
 {
 	if (out->len)
 		fwrite(out->s, 1, out->len, stdout);
 	if (!fflush(stdout) && !ferror(stdout))
 		return 0;
+	/* whoever reads has enough, which is no error */
+	if (errno == EPIPE)
+		return WRITTEN_IN_PART;
 	shown_line(stderr, "stapwatch report: stdout: %s", strerror(errno));
 	return 1;
 }
@@ -437,9 +442,15 @@ int cmd_report(int argc, char **argv)
 		status = report_two(&s, &warnings, &out);
 	else
 		status = report_one(&s, &warnings, &out);
+	/* what is below the report is told also where only its head is read */
+	signal(SIGPIPE, SIG_IGN);
 	warnings_print_numbers(&warnings, "stapwatch report", stderr);
 	status = write_out(&out) ?: status;
 	warnings_print(&warnings, "stapwatch report", stderr);
+	if (status == WRITTEN_IN_PART) {
+		signal(SIGPIPE, SIG_DFL);
+		raise(SIGPIPE);
+	}
 	free(out.s);
 	return status;
 }
