@@ -106,6 +106,21 @@ static void put_number(struct buf *out, const char *option, int64_t number)
 		buf_printf(out, " --%s %" PRId64, option, number);
 }
 
+/* A mark that is not there, spans_say() tells. */
+static void put_span(struct buf *out, const struct span *span, bool has_marks)
+{
+	if (span->begin && has_marks)
+		buf_printf(out, " --between '%s,%s'", span->begin, span->end);
+	if (!span->from && !span->to)
+		return;
+	buf_puts(out, " --time ");
+	if (span->from)
+		buf_printf(out, "%.9g", span->from / 1e9);
+	buf_puts(out, "-");
+	if (span->to)
+		buf_printf(out, "%.9g", span->to / 1e9);
+}
+
 /* Nothing is no answer to who has asked for some samples; who draws says so itself. */
 static void say_none(const struct settings *s, const struct profile *p,
 		     const struct view *v, struct warnings *w)
@@ -125,6 +140,9 @@ static void say_none(const struct settings *s, const struct profile *p,
 	put_word(&of, "event", s->filter.event);
 	put_word(&of, "image", s->view.image);
 	put_word(&of, "symbol", s->view.symbol);
+	/* which has the marks of that time */
+	if (s->output != OUTPUT_SAMPLES)
+		put_span(&of, &s->filter.span, p->spans.nr);
 	if (of.len)
 		warnings_add(w, WARNING_NUMBERS, 1,
 			     "%s: no sample is left that is of%s", p->name,
