@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who ran on threads' CPUs while these were ready, in an interval. */
-#ifndef STAPWATCH_PPA_COMPETITORS_H
-#define STAPWATCH_PPA_COMPETITORS_H
+#ifndef STAPWATCH_CMD_PPA_COMPETITORS_H
+#define STAPWATCH_CMD_PPA_COMPETITORS_H
 
 #include "cmd/ppa_interval.h"
 

@@ -442,6 +442,8 @@ static void competitors_file(int look)
 		h.stride = sizeof(c[0].c) - 8;
 	else if (look && !strcmp(fault, "competitors_values"))
 		h.nr_values--;
+	else if (look && !strcmp(fault, "competitors_more"))
+		h.nr_values++;
 	else if (look && !strcmp(fault, "competitors_kind"))
 		h.file = PPA_FILE_LOCKS;
 	put("rawcompetitors", &h, c,
