@@ -7,28 +7,29 @@
 #include "base/warnings.h"
 #include "test.h"
 
-static void test_said(const char *name, struct warnings *w, const char *want)
+typedef void print_fn(struct warnings *w, const char *command, FILE *out);
+
+static void test_print(const char *name, print_fn *print, struct warnings *w,
+		       const char *want)
 {
 	char *said = NULL;
 	size_t len;
 	FILE *f = open_memstream(&said, &len);
 
-	warnings_print(w, "try", f);
+	print(w, "try", f);
 	fclose(f);
 	TEST(name, !strcmp(said, want));
 	free(said);
 }
 
+static void test_said(const char *name, struct warnings *w, const char *want)
+{
+	test_print(name, warnings_print, w, want);
+}
+
 static void test_numbers(const char *name, struct warnings *w, const char *want)
 {
-	char *said = NULL;
-	size_t len;
-	FILE *f = open_memstream(&said, &len);
-
-	warnings_print_numbers(w, "try", f);
-	fclose(f);
-	TEST(name, !strcmp(said, want));
-	free(said);
+	test_print(name, warnings_print_numbers, w, want);
 }
 
 static void add(struct warnings *w, enum warning_of of, double share,
