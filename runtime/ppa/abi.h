@@ -126,7 +126,7 @@ enum ppa_system_value {
 	PPA_NTWKRXCNT,
 	/* what PPA itself did not have: */
 	PPA_ELAPSED,		/* since accounting began, while online */
-	PPA_UNTOLD,		/* busy while flag 0 was off */
+	PPA_NOT_ACCOUNTED,	/* busy while flag 0 was off */
 	PPA_SYS_RSCHEDCNT,
 	PPA_SYS_SCHEDOUTCNT,
 	PPA_SYS_PRMPTCTXTCNT,
@@ -171,7 +171,7 @@ enum ppa_part {
 	PPA_PART_WORK,		/* a kernel thread, for something to do */
 	PPA_PART_KERNEL,	/* in the kernel, for anything else */
 	/* neither */
-	PPA_PART_UNTOLD,	/* its accounting was off */
+	PPA_PART_NOT_ACCOUNTED,	/* its accounting was off */
 	PPA_PART_UNKNOWN,
 	PPA_NR_PARTS
 };
@@ -198,7 +198,7 @@ enum ppa_part {
 	[PPA_PART_DEVICE] = "device", \
 	[PPA_PART_WORK] = "work", \
 	[PPA_PART_KERNEL] = "kernel", \
-	[PPA_PART_UNTOLD] = "untold", \
+	[PPA_PART_NOT_ACCOUNTED] = "not_accounted", \
 	[PPA_PART_UNKNOWN] = "unknown", \
 }
 

@@ -185,7 +185,7 @@ static void ppa_sync(void *first)
 		on = false;
 		state = PPA_V_IDLE;
 	} else {
-		state = on ? ppa_mode_of(current) : PPA_V_UNTOLD;
+		state = on ? ppa_mode_of(current) : PPA_V_NOT_ACCOUNTED;
 	}
 	has_slices = ppa_has_slices();
 	if (has_slices)

@@ -47,9 +47,9 @@ static __always_inline void
 ppa_life_out(struct ppa_rec *r, bool on, u8 part, u64 now)
 {
 	if (unlikely(!on)) {
-		ppa_life_add(r, PPA_PART_UNTOLD, now);
+		ppa_life_add(r, PPA_PART_NOT_ACCOUNTED, now);
 		if (part != PPA_PART_OVER)
-			part = PPA_PART_UNTOLD;
+			part = PPA_PART_NOT_ACCOUNTED;
 	}
 	r->at = now;
 	r->part = part;
@@ -62,8 +62,8 @@ static __always_inline u64 ppa_life_in(struct ppa_rec *r, u8 wait, u64 now)
 	u64 d, stamp;
 
 	/* what it runs from here on, where the CPU does not tell */
-	r->part = PPA_PART_UNTOLD;
-	if (part != PPA_PART_UNTOLD && part != PPA_PART_PREEMPTED) {
+	r->part = PPA_PART_NOT_ACCOUNTED;
+	if (part != PPA_PART_NOT_ACCOUNTED && part != PPA_PART_PREEMPTED) {
 		stamp = wait ? READ_ONCE(r->stamp) : now;
 		d = stamp > r->at ? ppa_life_add(r, part, min(stamp, now)) : 0;
 		r->blocked = d;
@@ -83,10 +83,11 @@ static void ppa_life_sync(struct ppa_rec *r, bool before, u64 now)
 	if (before)
 		r->at = now;
 	else
-		ppa_life_add(r, r->part == PPA_PART_UNKNOWN ? PPA_PART_UNKNOWN
-							   : PPA_PART_UNTOLD,
+		ppa_life_add(r,
+			     r->part == PPA_PART_UNKNOWN ?
+				     PPA_PART_UNKNOWN : PPA_PART_NOT_ACCOUNTED,
 			     now);
-	r->part = PPA_PART_UNTOLD;
+	r->part = PPA_PART_NOT_ACCOUNTED;
 }
 
 /* Parts that are the sums of what its CPUs gathered. */

@@ -246,9 +246,9 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 	if (idle) {
 		WRITE_ONCE(c->state, PPA_V_IDLE);
 	} else if (!c->on) {
-		WRITE_ONCE(c->state, PPA_V_UNTOLD);
+		WRITE_ONCE(c->state, PPA_V_NOT_ACCOUNTED);
 	} else {
-		WRITE_ONCE(c->state, in ? in->mode : PPA_V_UNTOLD);
+		WRITE_ONCE(c->state, in ? in->mode : PPA_V_NOT_ACCOUNTED);
 		if (unlikely(c->state > PPA_V_SYSTEM))
 			WRITE_ONCE(c->state, ppa_mode_of(next));
 	}

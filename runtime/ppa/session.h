@@ -138,7 +138,7 @@ static int ppa_alloc(int max, bool competitors)
 		c->sums_at = cpu / ppa.grain * PPA_NR_SUMS * sizeof(u64);
 		c->state = PPA_V_OFFLINE;
 		if (cpu_online(cpu)) {
-			c->state = PPA_V_UNTOLD;
+			c->state = PPA_V_NOT_ACCOUNTED;
 			c->since = c->last = sw_tsc();
 		}
 	}

@@ -77,7 +77,7 @@ ppa_slice_take(struct ppa_slice *s, struct ppa_cpu *c, struct task_struct *task)
 		.irq = v[PPA_V_INT] - base[PPA_V_INT],
 		.soft = v[PPA_V_SOFT] - base[PPA_V_SOFT],
 		.call = SW_SLICE_NO_CALL,
-		.part = c->on ? 0 : SW_SLICE_UNTOLD,
+		.part = c->on ? 0 : SW_SLICE_NOT_ACCOUNTED,
 	};
 	if (c->state == PPA_V_SYSTEM && !(task->flags & PF_KTHREAD))
 		s->call = syscall_get_nr(task, task_pt_regs(task));

@@ -91,7 +91,7 @@ enum ppa_value {
 	PPA_NR_SUMS,
 	PPA_V_KIND = PPA_NR_SUMS,	/* time of each softirq */
 	PPA_V_IDLE = PPA_V_KIND + NR_SOFTIRQS,
-	PPA_V_UNTOLD,		/* busy, with accounting off */
+	PPA_V_NOT_ACCOUNTED,	/* busy, with accounting off */
 	PPA_V_OFFLINE,
 	PPA_V_KINDS,		/* how many of each softirq */
 	PPA_V_TASKLETS = PPA_V_KINDS + NR_SOFTIRQS,	/* high, regular */

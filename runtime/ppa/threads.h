@@ -76,7 +76,7 @@ ppa_rec_begin(struct ppa_rec *r, struct task_struct *task, u8 flags, u32 scale)
 	memset((char *)r + offsetof(struct ppa_rec, stamp), 0,
 	       ppa.stride - offsetof(struct ppa_rec, stamp));
 	WRITE_ONCE(r->cpu, -1);
-	r->mode = PPA_V_UNTOLD;
+	r->mode = PPA_V_NOT_ACCOUNTED;
 	WRITE_ONCE(r->flags, flags);
 	WRITE_ONCE(r->scale, scale);
 	WRITE_ONCE(r->tid, task->pid);

@@ -306,7 +306,7 @@ struct sw_trace_slices {
 #define SW_SLICE 128		/* always: no slice begins with 0 */
 
 #define SW_SLICE_NO_CALL 0xffff
-#define SW_SLICE_UNTOLD 128	/* it was not accounted for while it ran */
+#define SW_SLICE_NOT_ACCOUNTED 128 /* it was not while it ran */
 #define SW_SLICE_OVER 127	/* it ended */
 
 /* A waker that is no thread */
@@ -317,7 +317,7 @@ struct sw_trace_slices {
 
 struct sw_slice {
 	uint8_t flags;
-	uint8_t part;		/* what who ran goes to, and SW_SLICE_UNTOLD */
+	uint8_t part;		/* what who ran goes to, | SW_SLICE_NOT_ACCOUNTED */
 	uint16_t call;		/* it is in; SW_SLICE_NO_CALL: none */
 	uint32_t tid;		/* who runs from here on; 0: none */
 	uint32_t dt;		/* ticks since the slice before */

@@ -611,7 +611,7 @@ static void late(long n, long ms)
 static uint64_t cpu_sum(const uint64_t *v)
 {
 	return v[PPA_USRMODE] + v[PPA_SYSMODE] + v[PPA_INTERRUPTS] +
-	       v[PPA_TOTALSOFTIRQTIME] + v[PPA_IDLE] + v[PPA_UNTOLD];
+	       v[PPA_TOTALSOFTIRQTIME] + v[PPA_IDLE] + v[PPA_NOT_ACCOUNTED];
 }
 
 static void cpus(long ms)

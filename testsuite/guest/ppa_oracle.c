@@ -709,7 +709,7 @@ static bool cpu_is_wrong(const uint64_t *v)
 {
 	const uint64_t times[] = {
 		v[PPA_USRMODE], v[PPA_SYSMODE], v[PPA_INTERRUPTS],
-		v[PPA_TOTALSOFTIRQTIME], v[PPA_IDLE], v[PPA_UNTOLD],
+		v[PPA_TOTALSOFTIRQTIME], v[PPA_IDLE], v[PPA_NOT_ACCOUNTED],
 		v[PPA_ELAPSED], v[PPA_SYS_SCHLATACCUM], v[PPA_SYS_RUNQACCUM],
 		v[PPA_SYS_AVGCTXT]
 	};

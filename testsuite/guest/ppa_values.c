@@ -48,7 +48,7 @@ static const struct {
 	{ "int_us", PPA_INTERRUPTS, -1, true },
 	{ "softirq_us", PPA_TOTALSOFTIRQTIME, -1, true },
 	{ "idle_us", PPA_IDLE, -1, true },
-	{ "untold_us", PPA_UNTOLD, -1, true },
+	{ "not_accounted_us", PPA_NOT_ACCOUNTED, -1, true },
 	{ "elapsed_us", PPA_ELAPSED, -1, true },
 	{ "syscalls", PPA_SYS_SYSCALLCNT, -1, false },
 	{ "ints", PPA_INTERRUPTCNT, -1, false },

@@ -13,7 +13,7 @@ PARTS = {"user": 0, "system": 1, "int": 2, "softirq": 3, "woken": 4,
          "preempted": 5, "disk": 6, "page": 7, "reclaim": 8, "lock": 9,
          "futex": 10, "pipe": 11, "socket": 12, "poll": 13, "sleep": 14,
          "child": 15, "stopped": 16, "device": 17, "work": 18, "kernel": 19,
-         "untold": 20, "unknown": 21}
+         "not_accounted": 20, "unknown": 21}
 ON_CPU = ("user", "system", "int", "softirq")
 
 

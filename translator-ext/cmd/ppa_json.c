@@ -82,7 +82,7 @@ static void put_cpu_life(const struct ppa_interval *p, const uint64_t *v,
 		{ "interrupt", PPA_INTERRUPTS, true },
 		{ "softirq", PPA_TOTALSOFTIRQTIME, true },
 		{ "idle", PPA_IDLE, true },
-		{ "untold", PPA_UNTOLD, true },
+		{ "not_accounted", PPA_NOT_ACCOUNTED, true },
 	};
 	const size_t nr = sizeof(parts) / sizeof(*parts);
 	uint64_t ticks[sizeof(parts) / sizeof(*parts)];

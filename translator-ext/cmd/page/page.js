@@ -253,7 +253,7 @@ function draw_counters() {
 }
 
 function draw_ppa(ppa) {
-	const parts = ["user", "system", "interrupt", "softirq", "idle", "untold"];
+	const parts = ["user", "system", "interrupt", "softirq", "idle", "not_accounted"];
 	const percent = (n, of) => of ? (100 * n / of).toFixed(1) : "";
 
 	fill("cpus", ppa.cpus.map(cpu => {

@@ -222,9 +222,9 @@ static void ran(struct reading *rd, const struct told *d, uint32_t nr)
 	struct follow *f = &rd->follow[nr];
 
 	s.call = d->call;
-	if (d->part & SW_SLICE_UNTOLD) {
-		s.part = PPA_PART_UNTOLD;
-		add_to(f, PPA_PART_UNTOLD, d->dt, d->time);
+	if (d->part & SW_SLICE_NOT_ACCOUNTED) {
+		s.part = PPA_PART_NOT_ACCOUNTED;
+		add_to(f, PPA_PART_NOT_ACCOUNTED, d->dt, d->time);
 	} else {
 		s.system = d->system;
 		s.irq = d->irq;
@@ -253,7 +253,7 @@ static void goes(struct reading *rd, const struct told *d, bool stays)
 	stands_at(f, d->time, d->time - d->dt == f->at);
 	f->known = !stays;
 	f->call = d->call;
-	f->part = d->part & ~SW_SLICE_UNTOLD;
+	f->part = d->part & ~SW_SLICE_NOT_ACCOUNTED;
 	f->ended = f->part == SW_SLICE_OVER;
 }
 
