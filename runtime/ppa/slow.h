@@ -5,7 +5,7 @@
  * Who may run what, against whom:
  *
  *   ppa_ran_on_switch()	a switch: the run queue locked, interrupts off
- *   ppa_slow(), ppa_rival()	behind a switch, on its CPU, preemption off: handlers
+ *   ppa_slow(), _competitor()	after a switch, on its CPU, preemption off: handlers
  *				of finish_task_switch(), or before the next one
  *   ppa_slow_start(), _end()	sleepable, alone; see contexts.h for when
  */
@@ -66,13 +66,13 @@ static u64 ppa_slow(void)
 }
 
 /*
- * ppa_rival - the Nth thread that ran here meanwhile, counted from the last one on
+ * ppa_slow_competitor - the Nth thread that ran here meanwhile, the last one first
  * @n: from 0 on
  * @ticks: gets for how long, within the wait
  *
  * Return: NULL if there are no more, or no more is known.
  */
-static const struct ppa_gone *ppa_rival(s64 n, u64 *ticks)
+static const struct ppa_gone *ppa_slow_competitor(s64 n, u64 *ticks)
 {
 	const struct ppa_ran *ran = this_cpu_ptr(&ppa_ran);
 	const u64 waited = ppa_slow();
