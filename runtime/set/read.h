@@ -72,7 +72,7 @@ static s64 __maybe_unused sw_sets_refresh(bool may_wait)
 {
 	u64 then = sw_clock_ns();
 	unsigned long flags;
-	int cpu, behind;
+	int cpu, late;
 
 	if (!sw_set_cpus || !READ_ONCE(sw_sets.running))
 		return 0;
@@ -84,18 +84,18 @@ static s64 __maybe_unused sw_sets_refresh(bool may_wait)
 			sw_ask_cpu(cpu, per_cpu_ptr(&sw_gate_asks, cpu));
 	local_irq_restore(flags);
 	do {
-		behind = 0;
+		late = 0;
 		sw_ask_meanwhile();
 		for_each_online_cpu(cpu) {
 			struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
 
-			behind += READ_ONCE(p->began) &&
+			late += READ_ONCE(p->began) &&
 				  sw_set_since(READ_ONCE(p->last), then);
 		}
 		cpu_relax();
-	} while (behind && may_wait &&
+	} while (late && may_wait &&
 		 sw_clock_ns() < then + SW_SETS_WAIT_NS);
-	return behind;
+	return late;
 }
 
 /**

@@ -385,19 +385,19 @@ static s64 __maybe_unused sw_read_dead(unsigned int slot, s64 n)
 static s64 __maybe_unused sw_watch_refresh(bool may_wait)
 {
 	u64 end = sw_clock_ns() + SW_WATCH_WAIT_NS;
-	int cpu, behind;
+	int cpu, late;
 
 	if (!READ_ONCE(sw_watch.on))
 		return 0;
 	sw_watch_ask();
 	do {
-		behind = 0;
+		late = 0;
 		sw_ask_meanwhile();
 		for_each_online_cpu(cpu)
-			behind += !sw_watch_has_looked(cpu);
+			late += !sw_watch_has_looked(cpu);
 		cpu_relax();
-	} while (behind && may_wait && sw_clock_ns() < end);
-	return behind;
+	} while (late && may_wait && sw_clock_ns() < end);
+	return late;
 }
 
 #endif

@@ -101,7 +101,7 @@ struct stat_block {
 	/* how long CPUs had sets, all together; or how long ran who is counted */
 	int64_t session_ns;
 	/* how many CPUs did not say in time what they had counted up to then */
-	int64_t behind;
+	int64_t late;
 	int64_t *counts;	/* of each event */
 	struct stat_set *sets;
 	struct stat_estimate *estimates;	/* of each event; or NULL */

@@ -46,7 +46,7 @@ static void json_head(const struct stat_request *req, const char *event,
 	json_string(out, event);
 	buf_printf(out, ",\"time_ns\":%" PRId64, b->ns);
 	if (req->interval_ms)
-		buf_printf(out, ",\"behind\":%" PRId64, b->behind);
+		buf_printf(out, ",\"late_cpus\":%" PRId64, b->late);
 }
 
 static void json_number(const char *name, int64_t v, struct buf *out)
@@ -190,7 +190,7 @@ static void put_row(const struct stat_request *req, size_t i, int64_t count,
 }
 
 /* What they have counted since they last said so is in an interval to come. */
-static void put_behind(int64_t cpus, struct buf *out)
+static void put_late(int64_t cpus, struct buf *out)
 {
 	buf_printf(out, "%" PRId64 " CPU%s did not answer in time: the next interval has what %s counted last\n",
 		   cpus, cpus == 1 ? "" : "s", cpus == 1 ? "it" : "they");
@@ -229,8 +229,8 @@ static void put_block(const struct stat_request *req,
 			buf_puts(out, "\n");
 		}
 	}
-	if (req->interval_ms && b->behind)
-		put_behind(b->behind, out);
+	if (req->interval_ms && b->late)
+		put_late(b->late, out);
 	if (b->last && !req->interval_ms)
 		buf_printf(out, "%20.6f  seconds\n", b->ns / 1e9);
 }

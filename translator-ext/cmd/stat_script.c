@@ -13,7 +13,7 @@
  *	session NS		that all CPUs had sets, or somebody ran; or "session none"
  *	thread PID TID NAME	and the counts of that thread: of I COUNT,
  *				ofset I RUNS NS, ran NS
- *	behind CPUS		that did not say in time what they had counted up to now
+ *	late CPUS		that did not say in time what they had counted up to now
  *	end, or last		the block is whole
  */
 #include "cmd/stat.h"
@@ -307,7 +307,7 @@ void stat_script(const struct stat_request *req, struct buf *out)
 	if (req->interval_ms || req->estimate) {
 		buf_printf(out, "probe timer.ms(%" PRIu64 ") {\n",
 			   req->interval_ms ?: STAT_ESTIMATE_MS);
-		buf_printf(out, "\tbehind = %s()\n\tstat_block(stapwatch_ns())\n\tprintf(\"behind %%d\\nend\\n\", behind)\n}\n",
+		buf_printf(out, "\tlate = %s()\n\tstat_block(stapwatch_ns())\n\tprintf(\"late %%d\\nend\\n\", late)\n}\n",
 			   has_sets(req) && req->whom == STAT_CPUS ?
 			   "pmu_set_refresh" : "watch_refresh");
 	}

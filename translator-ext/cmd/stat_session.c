@@ -53,7 +53,7 @@ static void begin_block(struct session *s, int64_t ns)
 	s->block.span_ns = ns;
 	s->block.session_ns = STAT_NO_COUNT;
 	/* the last block needs to ask no CPU */
-	s->block.behind = 0;
+	s->block.late = 0;
 	forget(s->req, s->block.counts, s->block.sets);
 	s->in_block = true;
 }
@@ -106,8 +106,8 @@ static int take_line(void *data, const char *line)
 			b->sets[i] = (struct stat_set) { a, c };
 	} else if (sscanf(line, "session %" SCNd64, &a) == 1) {
 		b->session_ns = a;
-	} else if (sscanf(line, "behind %" SCNd64, &a) == 1) {
-		b->behind = a;
+	} else if (sscanf(line, "late %" SCNd64, &a) == 1) {
+		b->late = a;
 	} else if (sscanf(line, "thread %" SCNd64 " %" SCNd64 " %n", &a, &c,
 			  &at) == 2 && at) {
 		t = new_thread(s);
