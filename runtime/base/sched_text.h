@@ -24,7 +24,7 @@ struct sw_text {
 
 static struct sw_text sw_sched_text, sw_schedule_text;
 
-/* A return address is behind the call. */
+/* A return address is after the call. */
 static bool sw_text_has(const struct sw_text *t, u64 ip)
 {
 	return ip - 1 >= t->from && ip - 1 < t->to;

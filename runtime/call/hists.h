@@ -40,7 +40,7 @@ sw_call_hist_make(struct sw_call_hists *h, unsigned int i, const char *virtual,
 
 /**
  * sw_call_hists_make - all histograms of H, by their names in the map
- * @labels: what stands in the braces behind each event
+ * @labels: what stands in the braces after each event
  * @name: the last one that was asked for
  * Return: 0, or -ENOSPC or -EINVAL where NAME has no room in the map.
  */

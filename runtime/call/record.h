@@ -153,7 +153,7 @@ static noinline void sw_call_end_counts(const struct sw_call_start *s)
 /**
  * sw_call_wanted - whether a call that begins now is recorded
  *
- * Behind this test what the call is recorded by is there: see sw_calls_end().
+ * After this test what the call is recorded by is there: see sw_calls_end().
  */
 static __always_inline bool sw_call_wanted(void)
 {

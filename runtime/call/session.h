@@ -113,7 +113,7 @@ static const struct sw_session_part sw_calls_part;
 
 /**
  * sw_call_declare - functions whose calls are to be recorded
- * @list: names with commas between them; behind a name, ? says that the function
+ * @list: names with commas between them; after a name, ? says that the function
  *	is left out where it cannot be probed
  * Context: begin probes, before the session.
  * Return: NULL, or what is wrong.
@@ -418,7 +418,7 @@ sw_calls_print_some(struct sw_calls_at *at, bool by_cpu, unsigned long max)
  * @by_cpu: for each CPU that calls returned on, and not for all together
  *
  * For each function a line "function MISSED NAME", or for each CPU a line
- * "cpu CPU MISSED NAME" of which the first has what was missed; behind it for the time
+ * "cpu CPU MISSED NAME" of which the first has what was missed; after it for the time
  * (0) and each event (from 1 on) a line "hist I SUM NEGATIVE BUCKET:COUNT ...".
  * Where calls are told apart, these are the calls without a key, and for each key
  * a line "key VALUE NAME" follows with its own; NAME is the process's.

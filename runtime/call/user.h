@@ -4,7 +4,7 @@
  * from the entry to the histogram, as the kernel's are by kretprobes.
  *
  * The kernel has no place for a call of a program's.  So there is a table: a thread's
- * calls are in the places behind its hash, each known by the stack's word that
+ * calls are in the places after its hash, each known by the stack's word that
  * the call returns by.  Only the thread itself looks for them.  Calls that never return,
  * by longjmp() or exit(), leave a place: the next call with that word takes it over, and
  * the thread's end lets it go.
@@ -332,7 +332,7 @@ sw_call_user_add(const char *file, const char *shown, const char *list,
  * sw_call_user_declare - functions of a file whose calls are to be recorded
  * @path: the file's
  * @shown: what stands for it in the functions' names
- * @list: "OFFSET NAME", with commas between them; behind a name, ? says that the
+ * @list: "OFFSET NAME", with commas between them; after a name, ? says that the
  *	function is left out where it cannot be probed
  * Context: begin probes, before the session.
  * Return: NULL, or what is wrong.

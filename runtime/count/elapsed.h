@@ -5,7 +5,7 @@
  * The kretprobe of a `.return` probe has a place of its own for each call that
  * is under way.  SystemTap registers it without an entry handler, unless the
  * script uses $parameters there; we add one, which stores the counts of the
- * moment behind whatever SystemTap keeps.  So calls nest and recurse as deep as
+ * moment after whatever SystemTap keeps.  So calls nest and recurse as deep as
  * kretprobes do, no lookup by thread is needed, and the second SystemTap
  * handler, with its maps, that @entry() costs is saved.
  *

@@ -40,7 +40,7 @@ sw_is_stretch(const struct sw_thread *t, u64 then)
 }
 
 /*
- * In scripts with sets a thread has sums of each set behind those of its slots: how long
+ * In scripts with sets a thread has sums of each set after those of its slots: how long
  * the set was active while the thread ran, and in how many of the set's turns that was.
  * Set 0's time is that of all sets and of none.
  */
@@ -48,7 +48,7 @@ sw_is_stretch(const struct sw_thread *t, u64 then)
 #define SW_WORD_RUNS(set) (SW_MAX_SLOTS + SW_MAX_SETS + (set))
 #define SW_WORDS (SW_MAX_SLOTS + 2 * SW_MAX_SETS)
 
-/* What it has behind these, see set/thread.h. */
+/* What it has after these, see set/thread.h. */
 struct sw_thread_set {
 	u32 spans;		/* how often what was counted for it changed */
 	u32 set_gen;		/* its CPU's, when it came in */

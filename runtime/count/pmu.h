@@ -373,7 +373,7 @@ static int sw_pmu_fill(bool may_wait, unsigned int wanted,
 	int cpu, rc, slot_rc, failed = 0;
 	bool replaced = false, absent;
 
-	/* those of sets behind the others: where the PMU is full perf gives its
+	/* those of sets after the others: where the PMU is full perf gives its
 	 * counters to those that were there first */
 	for (i = 0; i < 2 * sw_pmu.slots; i++) {
 		slot = i % sw_pmu.slots;
@@ -414,7 +414,7 @@ static int sw_pmu_fill(bool may_wait, unsigned int wanted,
 }
 
 /**
- * sw_pmu_renew - other perf events for a set's slot, which are behind all others
+ * sw_pmu_renew - other perf events for a set's slot, which are after all others
  *
  * While nobody reads and nobody switches.
  */

@@ -243,7 +243,7 @@ static __always_inline s64 sw_thread_now(struct sw_cpu *c, unsigned int slot)
 
 /*
  * The same of a set's slot, for who finds a switch of sets by sw_spans() itself.
- * The first plain reading behind one is still to come.
+ * The first plain reading after one is still to come.
  */
 static noinline s64 sw_thread_now_in_span(struct sw_cpu *c, unsigned int slot)
 {

@@ -217,7 +217,7 @@ static int sw_notify_alloc(unsigned long messages)
 	return 0;
 }
 
-/* SystemTap's, whose definitions come behind a script's C. */
+/* SystemTap's, whose definitions come after a script's C. */
 static int _stp_mkdir_proc_module(void);
 static struct proc_dir_entry *_stp_procfs_module_dir;
 

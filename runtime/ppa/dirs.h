@@ -130,7 +130,7 @@ static void ppa_look_work(struct work_struct *work)
 	schedule_delayed_work(&ppa_look, msecs_to_jiffies(PPA_LOOK_MS));
 }
 
-/* SystemTap's, whose definitions come behind a script's C. */
+/* SystemTap's, whose definitions come after a script's C. */
 static int _stp_mkdir_proc_module(void);
 static struct proc_dir_entry *_stp_procfs_module_dir;
 

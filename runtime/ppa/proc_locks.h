@@ -87,7 +87,7 @@ ppa_lock_take(const struct ppa_lock_row *row, bool may_see, struct ppa_lock *to)
 	if (!ppa_lock_is_kernels(key->kind))
 		return;
 	ppa_lock_name(to->name, key->lock);
-	/* a return address is behind the call */
+	/* a return address is after the call */
 	for (i = 0; i < key->nr; i++)
 		ppa_lock_name(to->places[i], key->ip[i] - 1);
 	if (!may_see)

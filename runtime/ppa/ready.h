@@ -9,7 +9,7 @@
  * Who may run what, against whom:
  *
  *   ppa_ready_begins()		the wake-up of a thread that runs nowhere
- *   ppa_ready_switch()		a switch, behind all else that it does to records
+ *   ppa_ready_switch()		a switch, after all else that it does to records
  *   ppa_ready_alloc(), _free()	sleepable, when nobody looks
  */
 #ifndef STAPWATCH_PPA_READY_H
@@ -23,7 +23,7 @@
 
 static struct ppa_came __percpu *ppa_came;
 
-/* Behind what each record has. */
+/* After what each record has. */
 static __always_inline struct ppa_competing *
 ppa_competing_of(const struct ppa_rec *r)
 {

@@ -192,7 +192,7 @@ struct ppa_cpu {
 	bool unsynced;		/* ppa_sync_all() still asks for it */
 	bool woken;		/* what made it reschedule was a wake-up */
 	bool runnable;		/* at the scheduler's entry */
-	/* of the last switch, for the probes that stand behind it */
+	/* of the last switch, for the probes that stand after it */
 	u8 moment;		/* what the thread that came in had waited for */
 	u8 left_for;		/* why the other went: a value's number */
 	pid_t left_tid;

@@ -34,7 +34,7 @@
 #include <linux/unistd.h>
 #include <linux/vmalloc.h>
 
-/* The words of a struct ppa_syscall, behind its number. */
+/* The words of a struct ppa_syscall, after its number. */
 struct ppa_call {
 	u64 unreturned;
 	u64 errors;
@@ -75,7 +75,7 @@ static __always_inline unsigned long ppa_call_bucket(u64 ticks)
 	       4 * (PPA_CALL_POWER + 1);
 }
 
-/* What has no bucket: behind the last, or before the call, as the counter may go
+/* What has no bucket: after the last, or before the call, as the counter may go
  * back: charge.h. */
 #define PPA_CALL_LONG (PPA_CALL_POWER + PPA_NR_CALL_BUCKETS / 4 - 1)
 

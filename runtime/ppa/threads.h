@@ -46,7 +46,7 @@ static __always_inline struct ppa_rec *ppa_find(const struct task_struct *task)
 
 /*
  * What a thread does that is not seen: by how it came into the kernel.  One that
- * is on its way out of a system call, behind the tracepoint, still looks as
+ * is on its way out of a system call, after the tracepoint, still looks as
  * though it were within.
  */
 static u8 ppa_mode_of(struct task_struct *task)

@@ -556,7 +556,7 @@ static noinline u64 sw_sample_write(struct sw_sample *s)
 
 /*
  * The user's stack by SystemTap's unwinder.  Who asks for the outermost frame
- * that there can be finds them all where that keeps them, with a 0 behind the
+ * that there can be finds them all where that keeps them, with a 0 after the
  * last if there was one.
  */
 #define SW_SAMPLE_UNWOUND(name) ({					\

@@ -32,7 +32,7 @@ struct sw_stack {
 };
 
 struct sw_stacks {
-	u64 *words;		/* stacks, one behind the other */
+	u64 *words;		/* stacks, one after the other */
 	u32 *places;		/* where in words, plus 1; 0: free */
 	u32 *order;		/* their numbers, in the order they came */
 	int nr_words;

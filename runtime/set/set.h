@@ -225,7 +225,7 @@ sw_set_event(const char *word, size_t len, char *why, size_t size)
 	}
 	if (!ev)
 		snprintf(why, size,
-			 "there is no event %.*s; man tapset::stapwatch lists them, and those of the PMU take :u or :k behind them",
+			 "there is no event %.*s; man tapset::stapwatch lists them, and those of the PMU take :u or :k after them",
 			 (int)min_t(size_t, len, 64), word);
 	return ev;
 }

@@ -5,7 +5,7 @@
  *
  * A difference of two readings of a thread is of one set's time if the same set
  * counted whenever the thread ran in between.  `spans' counts how often that was
- * not so; and the first reading behind it is withheld, as behind a hole.
+ * not so; and the first reading after it is withheld, as after a hole.
  *
  * By pmu_switch_every("thread:1ms") a thread has a set of its own,
  * with which it goes on wherever it comes to run, until its time for that is over.

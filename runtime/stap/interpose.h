@@ -3,7 +3,7 @@
  * What stands between SystemTap and perf.
  *
  * The macros at the end take the place of functions that SystemTap's code, which
- * comes behind all of this, calls in module init and module exit.  A perf probe
+ * comes after all of this, calls in module init and module exit.  A perf probe
  * that is an anchor is handed to anchor.h.  Every other one that has a handler is
  * one that the script samples: it gets sw_overflow() before SystemTap's handler.
  *
@@ -336,7 +336,7 @@ extern const char stapwatch_needs_a_stap_that_calls__stp_runtime_entryfn_get_con
 	asm volatile(".set stapwatch_needs_a_stap_that_calls_" #function ", 0")
 
 /*
- * How many perf probes the module has, which SystemTap's C tells only behind the
+ * How many perf probes the module has, which SystemTap's C tells only after the
  * place where it registers kretprobes: a symbol that is the number.  Weak, for who
  * has none.
  */

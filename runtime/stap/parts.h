@@ -4,7 +4,7 @@
  * watched because the script asks, samples, samples of waits, and sockets.
  *
  * The rest knows of them by these pointers alone.  Which ones a script needs is known
- * where SystemTap's code calls ours, behind all of the runtime (interpose.h): a part
+ * where SystemTap's code calls ours, after all of the runtime (interpose.h): a part
  * that is not pointed to there is named nowhere, and the compiler leaves it out.
  * That is half of the runtime, of what is compiled for each script and of what stands
  * in the kernel.

@@ -64,7 +64,7 @@ struct perfmap_header {
 };
 
 /*
- * Behind the header, on the same page: what has come later.  It grows at its end,
+ * After the header, on the same page: what has come later.  It grows at its end,
  * and version and size of the header stay.  Who knows nothing of it leaves 0.
  */
 struct perfmap_more {
@@ -87,7 +87,7 @@ struct perfmap_more {
 /*
  * Histograms: eight steps for each power of two, so that the middle of a bucket
  * is at most 6.25 % from any value in it.  Values below 16 have a bucket each.
- * Behind the buckets: the sum of the values in them; how many values were
+ * After the buckets: the sum of the values in them; how many values were
  * negative, which are in no bucket and not in the sum; and the highest value, of
  * which a histogram's is that of the CPU that has the highest.  Maps of before have
  * no highest value, and perfmap_more says so.

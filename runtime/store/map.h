@@ -34,7 +34,7 @@
 #include "store/abi.h"
 #include "store/hist.h"
 #include "store/numbers.h"
-/* a CPU's words stand in its page of an extent, behind the flag */
+/* a CPU's words stand in its page of an extent, after the flag */
 #define STATCTR_STRIDE PAGE_SIZE
 #define STATCTR_FIRST PERFMAP_COUNTERS_OFFSET
 #include "store/statctr.h"
@@ -186,7 +186,7 @@ static void sw_ctr_set(u32 number, s64 value)
 	__statctr_set(&ctr, value);
 }
 
-/* Where a histogram's words are: all in one extent, so one behind the other. */
+/* Where a histogram's words are: all in one extent, so one after the other. */
 static __always_inline pcpu_ctr_t *sw_hist_at(u32 number)
 {
 	return sw_ctr_of(number).ctr;

@@ -94,7 +94,7 @@ static const struct proc_ops sw_names_ops = {
 	.proc_release = single_release,
 };
 
-/* SystemTap's, whose definitions come behind a script's C. */
+/* SystemTap's, whose definitions come after a script's C. */
 static int _stp_mkdir_proc_module(void);
 static struct proc_dir_entry *_stp_procfs_module_dir;
 

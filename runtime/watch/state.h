@@ -92,7 +92,7 @@ struct sw_watched {
 
 struct sw_watch_cpu {
 	u64 active;		/* targets that threads count for here */
-	u64 *sums;		/* [target][is its own process][counter]; behind
+	u64 *sums;		/* [target][is its own process][counter]; after
 				 * them what the counters stood at, or SW_NONE */
 	int asked;		/* to look at what it runs */
 	u32 rounds;		/* of that; odd: it does so now */

@@ -59,7 +59,7 @@ static void read_each(void)
 			errx(1, "map: %s", stapwatch_error());
 }
 
-/* A line's counts, behind the name; returns the line's end. */
+/* A line's counts, after the name; returns the line's end. */
 static const char *read_line(const char *s, int64_t *sum)
 {
 	*sum = 0;

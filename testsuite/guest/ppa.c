@@ -619,7 +619,7 @@ static void cpus(long ms)
 	int fd = open_below("rawsysppa", O_RDONLY);
 	struct sample *s = calloc(2, sizeof(*s));
 	const uint64_t *v, *w;
-	uint64_t before[2], behind[2], hz, us;
+	uint64_t before[2], after[2], hz, us;
 	unsigned int i, try;
 	char name[32];
 
@@ -632,8 +632,8 @@ static void cpus(long ms)
 			before[i] = clock_ns(CLOCK_MONOTONIC);
 			if (pread(fd, s[i].bytes, sizeof(s[i].bytes), 0) <= 0)
 				err(1, "rawsysppa");
-			behind[i] = clock_ns(CLOCK_MONOTONIC);
-			if (behind[i] - before[i] < 1000000)
+			after[i] = clock_ns(CLOCK_MONOTONIC);
+			if (after[i] - before[i] < 1000000)
 				break;
 		}
 	}
@@ -649,8 +649,8 @@ static void cpus(long ms)
 			continue;
 		snprintf(name, sizeof(name), "span%u", i);
 		us = (cpu_sum(v) - cpu_sum(w)) * 1e6 / hz;
-		say(name, us, within(us, (before[1] - behind[0]) / 1000,
-				     (behind[1] - before[0]) / 1000));
+		say(name, us, within(us, (before[1] - after[0]) / 1000,
+				     (after[1] - before[0]) / 1000));
 		snprintf(name, sizeof(name), "busy%u", i);
 		say(name, (v[PPA_USRMODE] - w[PPA_USRMODE] + v[PPA_SYSMODE] -
 			   w[PPA_SYSMODE]) * 1e6 / hz, 0);

@@ -575,7 +575,7 @@ static uint64_t ppa_busy_ms(int fd, int cpu)
 }
 
 /* Ticks are where the clock is a multiple of theirs: at work from a tenth of a tick
- * behind one to a fifth before the next, asleep where it comes. */
+ * after one to a fifth before the next, asleep where it comes. */
 static void evade(long ms)
 {
 	int fd = open_file(0, "rawsysppa"), cpu = 1;

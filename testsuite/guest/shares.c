@@ -81,7 +81,7 @@ FUNCTION void beyond(unsigned long turns)
 #else
 FUNCTION void beyond(unsigned long turns) { spin(turns); STAYS; }
 #endif
-FUNCTION void behind(void) { STAYS; }
+FUNCTION void after(void) { STAYS; }
 
 static unsigned long turns;
 
@@ -107,7 +107,7 @@ static void print_functions(void)
 	printf("function right %p\n", (void *)right);
 	printf("function rounds %p\n", (void *)rounds);
 	printf("function beyond %p\n", (void *)beyond);
-	printf("function behind %p\n", (void *)behind);
+	printf("function after %p\n", (void *)after);
 	fflush(stdout);
 }
 

@@ -123,7 +123,7 @@ static void read_shares(const char *path)
 	fclose(f);
 }
 
-/* A return address is behind the call. */
+/* A return address is after the call. */
 static const char *function_of(uint64_t ip)
 {
 	int i;

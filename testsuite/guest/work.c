@@ -314,7 +314,7 @@ static void alone(long n)
 	calls(n);
 }
 
-/* From behind the first system call's instruction to behind the second's. */
+/* From after the first system call's instruction to after the second's. */
 static void spin_n(const unsigned long iterations)
 {
 #if defined(__aarch64__)
@@ -421,7 +421,7 @@ static void churn(long seconds)
 
 /*
  * A thread or a process that iterates N times and ends: its first instruction is
- * that behind the system call, its last one is its own.
+ * that after the system call, its last one is its own.
  */
 #define BORN_THREAD (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | \
 		     CLONE_THREAD | CLONE_SYSVSEM | CLONE_CHILD_CLEARTID)

@@ -32,7 +32,7 @@ static void executions_say(void)
 	       seed ? seed : "none");
 }
 
-/* One more.  Behind it, so that a process that it began does not say it, too. */
+/* One more.  After it, so that a process that it began does not say it, too. */
 static inline void executions_add(void)
 {
 	if (executions++)

@@ -49,7 +49,7 @@ static void test_notes(void)
 	struct notes n = good();
 	size_t i, found = 0;
 
-	TEST("a build-id behind another note", look(&n, sizeof(n)) &&
+	TEST("a build-id after another note", look(&n, sizeof(n)) &&
 	     !memcmp(id, n.desc, 20));
 	for (i = 0; i < sizeof(n); i++)
 		found += look(&n, i);

@@ -99,7 +99,7 @@ static void test_set_back(void)
 	TEST_EQUAL("set back: all of it", all(), 50);
 }
 
-/* Sixteen that run a little each time, and behind them one that runs for long, which
+/* Sixteen that run a little each time, and after them one that runs for long, which
  * comes when there is no place. */
 static void test_full(void)
 {

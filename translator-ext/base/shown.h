@@ -28,7 +28,7 @@ void shown_name(struct buf *out, const char *name);
 
 /**
  * shown_line - print a line as a terminal may see it
- * @fmt: as of printf(); the line's end is put behind it
+ * @fmt: as of printf(); the line's end is put after it
  */
 void shown_line(FILE *out, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -52,14 +52,14 @@ int shown_width(const char *text);
 
 /**
  * shown_pad - add a text, and spaces up to a width
- * @width: in columns; below 0 the spaces come behind the text
+ * @width: in columns; below 0 the spaces come after the text
  *
  * A text that is wider is added whole.
  */
 void shown_pad(struct buf *out, const char *text, int width);
 
 /**
- * shown_cut - add as much of a text as fits, and spaces behind it
+ * shown_cut - add as much of a text as fits, and spaces after it
  * @width: in columns, which are filled exactly
  */
 void shown_cut(struct buf *out, const char *text, int width);

@@ -33,7 +33,7 @@ void suggest_begin(struct suggest *s, const char *want, size_t len);
  * suggest_offer - one more name that there is
  * @prefix: put before it if it is shown; not compared
  * @name: the name
- * @later: by how much it comes behind names that are as near
+ * @later: by how much it comes after names that are as near
  *
  * Takes time that does not depend on how long the names are.
  */

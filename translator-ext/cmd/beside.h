@@ -5,7 +5,7 @@
 
 struct beside {
 	const char *who;		/* the subcommand, for messages */
-	char *const *args;		/* of stap, NULL behind the last */
+	char *const *args;		/* of stap, NULL after the last */
 	const char *script;
 	/* gets each whole line; below 0: it failed, above 0: it has enough */
 	int (*on_line)(void *data, const char *line);

@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/suggest.h"
 
-/** cmd_name - the name of the Ith subcommand; NULL behind the last */
+/** cmd_name - the name of the Ith subcommand; NULL after the last */
 const char *cmd_name(size_t i);
 
 /** cmd_wants_help - is there a --help or -h among the arguments? */

@@ -32,7 +32,7 @@ static int take_by(struct latency_request *req, const char *by)
 		req->by = LATENCY_BY_ARGUMENT;
 		req->argument_is_int = !!by[end];
 	} else {
-		return cmd_line_say("latency", "--by wants cpu, process, or an argument of the functions, arg1 to arg6, with :int behind it for a C int",
+		return cmd_line_say("latency", "--by wants cpu, process, or an argument of the functions, arg1 to arg6, with :int after it for a C int",
 			   by);
 	}
 	return 0;
@@ -66,7 +66,7 @@ static int read_options(struct latency_request *req, int argc, char **argv)
 	};
 	int c, end, rc = 0;
 
-	/* behind -- is the command */
+	/* after -- is the command */
 	for (end = 1; end < argc && strcmp(argv[end], "--"); end++)
 		;
 	if (end < argc - 1)
@@ -93,7 +93,7 @@ static int read_options(struct latency_request *req, int argc, char **argv)
 			break;
 		case 'c':
 			if (req->command)
-				rc = cmd_line_say("latency", "behind -- is a command already",
+				rc = cmd_line_say("latency", "after -- is a command already",
 						  optarg);
 			else
 				req->command = xstrdup(optarg);

@@ -29,7 +29,7 @@ static const char *syscall_of(const char *name)
 	return NULL;
 }
 
-/* A pattern behind SYSCALL is one of system calls. */
+/* A pattern after SYSCALL is one of system calls. */
 static bool is_of_syscalls(const char *pattern)
 {
 	return !strncmp(pattern, SYSCALL, strlen(SYSCALL));
@@ -118,7 +118,7 @@ int latency_names_add(struct latency_request *req, const char *word)
 		return add_pattern(req, word);
 	if (!*name || name[strspn(name, LATENCY_NAME)] ||
 	    strlen(word) > LATENCY_MAX_NAME)
-		return latency_functions_fail(word, "it is no function's name; a program's stands behind its path, as ./PROGRAM:FUNCTION, and a COMMAND behind --");
+		return latency_functions_fail(word, "it is no function's name; a program's stands after its path, as ./PROGRAM:FUNCTION, and a COMMAND after --");
 	if (latency_functions_has(req, word))
 		return latency_functions_fail(word, "it stands there twice");
 	if (!latency_functions_put(req, word))

@@ -235,7 +235,7 @@ static void draw(const struct latency_block *b,
 	hist_draw(out, rows);
 }
 
-/* The function there, or a key of its, which stand behind it. */
+/* The function there, or a key of its, which stand after it. */
 static bool is_called(const struct latency_block *b, size_t at)
 {
 	do {

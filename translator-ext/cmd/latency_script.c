@@ -10,7 +10,7 @@
  *
  *	begin NS UNDER_WAY CLOCK	since it records; calls that have not returned;
  *				nanoseconds of 10^9 ticks.  A block begins.
- *	function MISSED NAME, or cpu CPU MISSED NAME	and its histograms; or, behind a
+ *	function MISSED NAME, or cpu CPU MISSED NAME	and its histograms; or, after a
  *	key VALUE [NAME]	function and its histograms, those of a key of its calls:
  *	hist I SUM NEGATIVE BUCKET:COUNT ... max HIGHEST
  *	end, or last		the block is whole
@@ -45,7 +45,7 @@ size_t latency_lists(const struct latency_request *req, struct buf *lists)
 	struct buf plain = { 0 };
 	size_t i, at = 0, nr = 0;
 
-	/* one behind the other, each with a 0 at its end */
+	/* one after the other, each with a 0 at its end */
 	for (i = 0; i < req->nr_functions; i++) {
 		if (req->functions[i].file)
 			continue;

@@ -68,7 +68,7 @@ new_function(struct session *s, int64_t cpu, uint64_t missed, const char *name)
 	return f;
 }
 
-/* "key VALUE [NAME]", behind what has the function's name. */
+/* "key VALUE [NAME]", after what has the function's name. */
 static void new_key(struct session *s, int64_t key, const char *comm)
 {
 	struct latency_block *b = &s->block;

@@ -30,7 +30,7 @@ struct source {
 	const char *file;
 	char *stap;
 	struct buf points;	/* what stap is asked for */
-	struct buf names;	/* what it has said, each with a 0 behind it */
+	struct buf names;	/* what it has said, each with a 0 after it */
 	size_t nr_names;
 	unsigned int *times;	/* that the kernel has each */
 	bool any;		/* debug information has said anything */

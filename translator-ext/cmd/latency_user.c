@@ -186,7 +186,7 @@ static int put_all(struct user *u)
 			return -1;
 	}
 	if (several && !optional)
-		return fail(u, "the file has several functions of that name; write a script, with elapsed(\"tsc\") behind process(\"PATH\")");
+		return fail(u, "the file has several functions of that name; write a script, with elapsed(\"tsc\") after process(\"PATH\")");
 	if (several)
 		shown_line(stderr, "stapwatch latency: \"%s\": %u functions are left out, as the file has others of their names",
 			   u->word, several);

@@ -29,7 +29,7 @@ struct cmd_line {
  * As getopt_long(), whose variables it leaves set.  One value of two would be dropped,
  * so a second one is refused, but for those that add up.
  *
- * Return: the option; CMD_LINE_END behind the last; CMD_LINE_WRONG after a message, or
+ * Return: the option; CMD_LINE_END after the last; CMD_LINE_WRONG after a message, or
  * after the help that -h or --help asked for
  */
 int cmd_line_next(struct cmd_line *line);

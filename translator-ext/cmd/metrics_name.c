@@ -163,7 +163,7 @@ void metrics_name_parse(const char *name, enum stapwatch_kind kind,
 	p->shown = xstrndup(name, len);
 	p->family = sanitise(name, len);
 	len = strlen(p->family);
-	/* _total is put behind it, and once is enough */
+	/* _total is put after it, and once is enough */
 	if (kind == STAPWATCH_COUNTER && len >= sizeof(total) &&
 	    !strcmp(p->family + len - strlen(total), total))
 		p->family[len - strlen(total)] = '\0';

@@ -10,7 +10,7 @@
 
 #include "cmd/metrics_name.h"
 
-/* `le' is another label behind those that there are; NULL for none. */
+/* `le' is another label after those that there are; NULL for none. */
 static void put_sample(struct buf *out, const char *family, const char *suffix,
 		       const char *labels, const char *le)
 {

@@ -305,7 +305,7 @@ static bool is_module(const char *s)
 }
 
 /*
- * Behind the options seen up to now: a PID, a MODULE, or a COMMAND, which has all the
+ * After the options seen up to now: a PID, a MODULE, or a COMMAND, which has all the
  * rest.
  */
 static int take_operand(struct ppa *p, char **argv)

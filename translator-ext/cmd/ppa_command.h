@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 struct ppa_command {
-	char **argv;		/* NULL behind the last; NULL: there is none */
+	char **argv;		/* NULL after the last; NULL: there is none */
 	pid_t pid;
 	bool ended;
 	int status;		/* as a shell has it, when it has ended */

@@ -16,7 +16,7 @@
 bool ppa_competitors_put(const struct ppa_interval *p,
 			 const struct ppa_thread *t, struct buf *out);
 
-/** ppa_competitors_json - the member of a thread that has all of it, behind others */
+/** ppa_competitors_json - the member of a thread that has all of it, after others */
 void ppa_competitors_json(const struct ppa_interval *p,
 			  const struct ppa_thread *t, struct buf *out);
 

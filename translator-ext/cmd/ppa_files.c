@@ -387,7 +387,7 @@ bool ppa_parse_competitors(const char *data, size_t len, struct ppa_snapshot *s,
 			  sizeof(*s->competitors), PPA_NR_COMPETED_VALUES, &h,
 			  why))
 		return false;
-	/* the threads come behind them */
+	/* the threads come after them */
 	if (h.nr_values != PPA_NR_COMPETED_VALUES) {
 		buf_printf(why, "it has %u values of each thread, of which this version knows %d",
 			   h.nr_values, PPA_NR_COMPETED_VALUES);

@@ -21,7 +21,7 @@ static const struct {
 };
 
 #define NR_KINDS (sizeof(kinds) / sizeof(*kinds))
-/* and behind these the softirqs of other kinds, and what is neither */
+/* and after these the softirqs of other kinds, and what is neither */
 #define OTHERS NR_KINDS
 #define REST (NR_KINDS + 1)
 #define NR_PARTS (NR_KINDS + 2)

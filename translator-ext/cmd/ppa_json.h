@@ -13,7 +13,7 @@ void ppa_json(const struct ppa_interval *p, enum ppa_by by, uint64_t pid,
 	      struct buf *out);
 
 /**
- * ppa_json_life - the members of a row's life and parts, behind others
+ * ppa_json_life - the members of a row's life and parts, after others
  *
  * The parts sum to the life, in nanoseconds as they do in ticks.
  */

@@ -22,7 +22,7 @@ void ppa_names_look_again(struct ppa_names *n);
 
 /**
  * ppa_names_put - add what an address is called in a process
- * @returns: it is where a call returns to, behind that
+ * @returns: it is where a call returns to, after that
  *
  * That is a function, or the file and the place in it, or, where the process is gone,
  * the address.

@@ -282,7 +282,7 @@ static bool is_ready_much(const struct ppa_thread *t)
 	       percent(ready(t->parts), t->life) >= READY_MUCH;
 }
 
-/* Who ran while T was ready, behind BETWEEN; false: nobody knows. */
+/* Who ran while T was ready, after BETWEEN; false: nobody knows. */
 static bool put_competitors(const struct ppa_interval *p,
 			    const struct ppa_thread *t, const char *between,
 			    struct buf *out)

@@ -220,7 +220,7 @@ static int read_options(struct record *r, int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	struct cmd_line line = {
-		/* what comes behind the command's name is the command's */
+		/* what comes after the command's name is the command's */
 		.letters = "+:e:F:gaC:p:t:G:c:o:v",
 		.names = names,
 		.several = "eM",

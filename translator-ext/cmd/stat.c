@@ -38,7 +38,7 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 		{ NULL, 0, NULL, 0 },
 	};
 	struct cmd_line line = {
-		/* what comes behind the command's name is the command's */
+		/* what comes after the command's name is the command's */
 		.letters = "+:e:aC:p:t:G:I:c:o:v",
 		.names = options,
 		.several = "e",

@@ -107,7 +107,7 @@ static enum event_found find_name(const char *text, const char *pmu,
 	return found == EVENT_FOUND ? check_countable(text, ev, why) : found;
 }
 
-/* Register settings behind a name go to the event of that name, or are it. */
+/* Register settings after a name go to the event of that name, or are it. */
 static enum event_found find_raw(const char *text, const char *pmu,
 				 struct event *ev, struct buf *why)
 {

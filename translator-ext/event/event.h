@@ -74,7 +74,7 @@ struct event {
  * An event that the table has a name for gets that table_name and just the
  * table's attr, however it was written; perf's modifiers may follow a table
  * name.  Settings after the name of an event that is known go to its config1
- * and those behind it; with a name that is not known they are the event.
+ * and those after it; with a name that is not known they are the event.
  *
  * @text: the event, in any notation, NUL-terminated
  * @pmu: libpfm4's name of the machine's PMU (`skx'); NULL: this machine

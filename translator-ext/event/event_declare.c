@@ -51,7 +51,7 @@ void event_declare(struct buf *out, unsigned int number, const char *name,
 		   const struct event_attr *attr, int64_t period,
 		   uint64_t random)
 {
-	/* behind the runtime's own begin probe, before all others */
+	/* after the runtime's own begin probe, before all others */
 	buf_printf(out, "probe begin(-9223372036854775806) { __sw_native_event(%u, ",
 		   number);
 	buf_stap_string(out, name);

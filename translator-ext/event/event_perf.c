@@ -96,7 +96,7 @@ static const unsigned char has_ops[NR_CACHES] = { 7, 5, 7, 7, 1, 1, 7 };
 
 /*
  * The row of the longest alias at the front of the text, which then is moved
- * behind it and its '-'; -1 if there is none that ends there.
+ * after it and its '-'; -1 if there is none that ends there.
  */
 static int take_alias(const char **text, const char *end, aliases *rows,
 		      size_t nr)

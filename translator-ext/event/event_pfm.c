@@ -242,7 +242,7 @@ static bool find_attr(const pfm_event_info_t *event, const char *name,
 	return false;
 }
 
-/* The pieces behind an event's name; NULL if there is no further one. */
+/* The pieces after an event's name; NULL if there is no further one. */
 static const char *next_piece(const char *at, size_t *len)
 {
 	at += strcspn(at, ":.");
@@ -297,7 +297,7 @@ static void list_umasks(const pfm_event_info_t *event, struct buf *why)
 			buf_printf(why, "%s%s", nr++ ? ", " : ": ", attr.name);
 }
 
-/* The event is there, but libpfm4 says no to what stands behind it. */
+/* The event is there, but libpfm4 says no to what stands after it. */
 static void say_wrong(const char *text, int rc, struct buf *why)
 {
 	const char *piece = event_part(text);

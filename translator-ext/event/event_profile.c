@@ -81,7 +81,7 @@ static bool find_period(const char *s, size_t len, size_t *at)
 	return true;
 }
 
-/* Has the event a name that takes nothing behind a colon but perf's letters? */
+/* Has the event a name that takes nothing after a colon but perf's letters? */
 static bool is_plain_event(const char *name, size_t len)
 {
 	struct event_attr attr;
@@ -251,7 +251,7 @@ bool event_has_period(const char *text)
 	const size_t len = piece_length(text);
 	size_t at;
 
-	/* behind a register's settings there may be one, or an error is said */
+	/* after a register's settings there may be one, or an error is said */
 	return find_period(text, len, &at) ||
 	       !strncmp(text + len, "," SETTING, strlen("," SETTING));
 }

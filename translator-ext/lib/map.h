@@ -3,7 +3,7 @@
  * What reader and writer of a map have in common: access to the memory that
  * they share.
  *
- * There are no fences: an acquiring load keeps all later loads behind it, and a
+ * There are no fences: an acquiring load keeps all later loads after it, and a
  * releasing store all earlier stores before it, and ThreadSanitizer understands
  * both.
  */

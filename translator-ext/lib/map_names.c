@@ -313,7 +313,7 @@ static int check_order(const struct map_names *n,
 	return 0;
 }
 
-/* Whether all come behind those that there are, in their order. */
+/* Whether all come after those that there are, in their order. */
 static bool is_behind(const struct map_names *n, const struct map_chunk *c)
 {
 	size_t i;

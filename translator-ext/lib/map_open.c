@@ -160,7 +160,7 @@ static int check_more(const struct perfmap_more *more)
 {
 	if (more->size ? more->size < sizeof(*more) :
 	    more->names || more->hist_counters)
-		return map_fail(EINVAL, "map: %u bytes behind the header are"
+		return map_fail(EINVAL, "map: %u bytes after the header are"
 				" not enough", more->size);
 	if (more->hist_counters && more->hist_counters < PERFMAP_HIST_FEWEST)
 		return map_fail(EINVAL, "map: a histogram has more counters"

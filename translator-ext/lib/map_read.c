@@ -113,7 +113,7 @@ static int add_run(const struct stapwatch *sw, uint32_t number, uint32_t cpu,
 /*
  * How many of the instances from @i on add_run() can take at once.  Numbers
  * rise, and a histogram's successor by as many as it has counters: so if one is
- * as much above the first as it stands behind it, so are all between.
+ * as much above the first as it stands after it, so are all between.
  */
 static size_t run_length(const struct stapwatch *sw, size_t i)
 {

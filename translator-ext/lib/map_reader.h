@@ -33,7 +33,7 @@ struct map_names {
 	size_t size;
 	void *by_name;		/* tsearch()'s; has those of next, too */
 	struct map_chunk *next;	/* what was read, and not yet taken */
-	struct stapwatch_instance *next_list;	/* NULL: they come behind */
+	struct stapwatch_instance *next_list;	/* NULL: they come after */
 };
 
 #define MAP_NAMES_NONE { .fd = -1 }
@@ -54,7 +54,7 @@ struct stapwatch {
  * map_names_open - find the file of names
  * @dir: the directory that it is in
  * @h: the map's header
- * @more: what is behind it
+ * @more: what is after it
  * @n: MAP_NAMES_NONE; map_names_free() frees it, failed or not
  *
  * Return: 0; -1 fails, said

@@ -78,7 +78,7 @@ static int fill(struct stapwatch_messages *m)
 	return 0;
 }
 
-/* A record of the file is not what it says: nothing behind it can be found. */
+/* A record of the file is not what it says: nothing after it can be found. */
 static int bad_record(struct stapwatch_messages *m, const char *why)
 {
 	m->at = m->end;

@@ -88,7 +88,7 @@ static const struct part *no_return(const struct lowering *l,
 }
 
 /*
- * kernel alone has the tapset's aliases, and they stand right behind it.  What has
+ * kernel alone has the tapset's aliases, and they stand right after it.  What has
  * wildcards may be that kernel.
  */
 static bool is_misplaced(struct lowering *l, const struct point *p)
@@ -107,7 +107,7 @@ static bool is_misplaced(struct lowering *l, const struct point *p)
 	if (part == dotted)
 		return false;
 	edit_copy(l, dotted[1].begin, dotted[1].end, &name);
-	lower_fail(l, dotted->begin, "%.*s.%s works right behind kernel alone; %.*s(\"%s\") works here",
+	lower_fail(l, dotted->begin, "%.*s.%s works right after kernel alone; %.*s(\"%s\") works here",
 		   (int)tok_len(l, dotted->begin), tok_text(l, dotted->begin),
 		   name.s ?: "", (int)tok_len(l, dotted->begin),
 		   tok_text(l, dotted->begin), name.s ?: "");

@@ -43,7 +43,7 @@ static bool any_of_ours(const struct lowering *l, bool *readings)
 	return any;
 }
 
-/* What goes behind such a text would be lost in it. */
+/* What goes after such a text would be lost in it. */
 static bool is_open(struct lowering *l, const char *text, size_t len)
 {
 	size_t at = strnlen(text, len), i;

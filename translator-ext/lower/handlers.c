@@ -216,7 +216,7 @@ static void find_thread_names(struct lowering *l, const struct tokens *t)
 			tokens_add(&l->thread_names, &t->tok[i + 2]);
 }
 
-/* Is it one of the thread's names behind the two characters PREFIX? */
+/* Is it one of the thread's names after the two characters PREFIX? */
 static bool is_taken(const struct lowering *l, const struct token *t,
 		     const char *prefix)
 {
@@ -289,7 +289,7 @@ static void declare_thread_names(struct lowering *l, const char *prefix)
 			   l->name, (int)name[k].len, name[k].s);
 }
 
-/* Behind the body of the macro that @define in token I defines. */
+/* After the body of the macro that @define in token I defines. */
 static size_t macro_end(const struct lowering *l, size_t i)
 {
 	unsigned long depth = 0;
@@ -407,11 +407,11 @@ static bool refuse_made(struct lowering *l, size_t i)
 /* Is it $pmu[N], and nothing that only a variable of the probed function's has? */
 static bool is_reading(const struct tokens *t, size_t i)
 {
-	static const char *const behind[] = { "->", "[", "$", "$$" };
+	static const char *const follows[] = { "->", "[", "$", "$$" };
 	size_t k;
 
-	for (k = 0; k < sizeof(behind) / sizeof(*behind); k++)
-		if (token_is(t, i + 4, behind[k]))
+	for (k = 0; k < sizeof(follows) / sizeof(*follows); k++)
+		if (token_is(t, i + 4, follows[k]))
 			return false;
 	return token_is(t, i, "$pmu") && token_is(t, i + 1, "[") &&
 	       i + 3 < t->nr && t->tok[i + 2].type == TOK_NUMBER &&

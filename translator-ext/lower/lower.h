@@ -3,9 +3,9 @@
  * Lowering: from the notation of 2005 to what stock stap takes.
  *
  * Whatever has none of our words comes out as it went in.  What is replaced is
- * replaced by text that is as long, line by line; definitions go behind the
+ * replaced by text that is as long, line by line; definitions go after the
  * last line.  So a line and column of the lowered text is one of the user's
- * own, but behind lowered.user_lines.
+ * own, but after lowered.user_lines.
  */
 #ifndef STAPWATCH_LOWER_H
 #define STAPWATCH_LOWER_H
@@ -75,7 +75,7 @@ void lower_globals_add(struct lower_globals *g, const char *text, size_t len,
 void lower_globals_free(struct lower_globals *g);
 
 /**
- * lower_point - lower what stap -l and -L are given: the text behind a `probe'
+ * lower_point - lower what stap -l and -L are given: the text after a `probe'
  *
  * Names of the event table become the stock aliases; what no stock alias says
  * is left out.  All else stays as it is, byte by byte.  Return: the text, to be

@@ -70,7 +70,7 @@ struct lowering {
 	struct counted *counted;	/* for each probe */
 	const char *user;	/* the text as it came */
 	char *text;		/* the same, with what was replaced */
-	struct buf tail;	/* what goes behind it */
+	struct buf tail;	/* what goes after it */
 	struct buf explain;
 	unsigned int tail_lines;
 	struct lowered_alias *aliases;

@@ -78,7 +78,7 @@ bool points_check(struct lowering *l, const struct point *p)
 	if (!is_written_out(l, p))
 		return false;
 	if (p->in_group) {
-		lower_fail(l, p->in_group, "this does not work within { } or behind %%( %%); write the probe points out, with commas");
+		lower_fail(l, p->in_group, "this does not work within { } or after %%( %%); write the probe points out, with commas");
 		return false;
 	}
 	if (word && point_readings(p)) {
@@ -125,7 +125,7 @@ static size_t name_place(const struct lowering *l, const struct point *p,
 	return SIZE_MAX;
 }
 
-/* Parts of ours behind the alias's name vanish, each with the dot before it. */
+/* Parts of ours after the alias's name vanish, each with the dot before it. */
 static void blank_rest(struct lowering *l, const struct point *p, size_t parts)
 {
 	size_t k;

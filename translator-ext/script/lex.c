@@ -58,7 +58,7 @@ static void skip_line(struct cursor *c)
 		step(c, 1);
 }
 
-/* To behind the two characters END, or to the end of the text if they are not there. */
+/* To the place after the two characters END, or to the end of the text. */
 static bool skip_past(struct cursor *c, const char *end)
 {
 	bool there;

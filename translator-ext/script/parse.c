@@ -28,7 +28,7 @@ static bool more(const struct parser *p)
 	return p->i < p->s->t.nr;
 }
 
-/* From the %( of a conditional, or the %: , to behind its %). */
+/* From the %( of a conditional, or the %: , to after its %). */
 static void skip_conditional(struct parser *p)
 {
 	unsigned long depth = 1;
@@ -42,8 +42,8 @@ static void skip_conditional(struct parser *p)
 }
 
 /*
- * From an opening bracket to behind the one that closes it.  In a conditional
- * %( c %? a %: b %) each branch may open what only the text behind it closes;
+ * From an opening bracket to after the one that closes it.  In a conditional
+ * %( c %? a %: b %) each branch may open what only the text after it closes;
  * they are taken to open the same, the opening bracket too.
  */
 static void skip_brackets(struct parser *p, const char *open, const char *close)
@@ -249,7 +249,7 @@ static void parse_list(struct parser *p, struct probe *probe)
 	} while (again);
 }
 
-/* Behind the word `probe'. */
+/* After the word `probe'. */
 static void parse_probe(struct parser *p)
 {
 	struct outline *s = p->s;

@@ -15,7 +15,7 @@ enum part_kind {
 	PART_ELAPSED,		/* [virtual.]elapsed("event") */
 	PART_PROFILE,		/* [nmi.]pmu_profile("event:period") */
 	PART_TIME,		/* time_ms(N) */
-	PART_SLOW,		/* slow(US), behind ppa. */
+	PART_SLOW,		/* slow(US), after ppa. */
 };
 
 /* A component of a probe point, or two that belong together. */
@@ -63,7 +63,7 @@ struct outline {
  */
 void parse(const char *text, size_t len, const struct script_args *args,
 	   const struct script_facts *facts, struct outline *s);
-/** parse_points - the same of what stands behind the word `probe' */
+/** parse_points - the same of what stands after the word `probe' */
 void parse_points(const char *text, size_t len, const struct script_args *args,
 		  const struct script_facts *facts, struct outline *s);
 void outline_free(struct outline *s);

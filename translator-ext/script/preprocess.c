@@ -146,7 +146,7 @@ static const struct macro *find_macro(const struct preprocessor *p,
 }
 
 /*
- * Of a parameter, or of all of them: to the comma or parenthesis behind it.
+ * Of a parameter, or of all of them: to the comma or parenthesis after it.
  * Return: the token's number, or in.nr
  */
 static size_t given_end(struct stretch in, size_t i)
@@ -169,7 +169,7 @@ static size_t given_end(struct stretch in, size_t i)
 }
 
 /*
- * The parameters behind *I, which names the macro.
+ * The parameters after *I, which names the macro.
  * Return: whether there are as many as it takes; *I is the last token then
  */
 static bool read_given(struct stretch in, size_t *i, const struct macro *m,
@@ -256,7 +256,7 @@ static bool expand_at(struct preprocessor *p, struct stretch in, size_t *i,
 	return expand_macro(p, in, i, use, maker);
 }
 
-/* Behind the @define in token I.  Return: the last token of the definition */
+/* After the @define in token I.  Return: the last token of the definition */
 static size_t define(struct preprocessor *p, struct stretch in, size_t i)
 {
 	bool broken = p->seen->broken;

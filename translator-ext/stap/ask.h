@@ -6,7 +6,7 @@
 /**
  * ask_stap - run a stap to its end
  * @path: which one
- * @argv: its arguments, NULL behind the last; the first is its name
+ * @argv: its arguments, NULL after the last; the first is its name
  * @on_line: gets each line of its stdout, without the line's end
  *
  * It reads nothing, and its messages are dropped: a caller that wants an answer

@@ -85,7 +85,7 @@ static struct span lowered_line(const struct place *p)
 	return line_of(p->file->lowered->text, p->file->lowered->len, p->line);
 }
 
-/* The alias that a line behind the user's last one defines. */
+/* The alias that a line after the user's last one defines. */
 static const struct lowered_alias *alias_at(const struct lowered *low,
 					    unsigned int line)
 {
@@ -218,7 +218,7 @@ static bool is_foreign(struct span t)
 	return false;
 }
 
-/* Behind "at " and perhaps a colour.  Returns how much of @t was dealt with. */
+/* After "at " and perhaps a colour.  Returns how much of @t was dealt with. */
 static size_t put_at(struct diag *d, struct span t, struct place *found,
 		     struct buf *out)
 {
@@ -283,7 +283,7 @@ static void put_line(struct diag *d, struct span t, struct place *found,
 }
 
 /*
- * "saw: keyword at FILE:LINE:COLUMN", where that is what begins behind the user's
+ * "saw: keyword at FILE:LINE:COLUMN", where that is what begins after the user's
  * text: for the user the file ends there.  False if it is no such line.
  */
 static bool put_end(struct diag *d, struct span t, struct buf *out)

@@ -17,7 +17,7 @@ bool own_has_terminal(char *const *args);
 /**
  * own_stap - in a new child: run stap, filter what it says, and end as it did
  * @path: the stap
- * @args: its arguments, behind those that say where our tapsets are; NULL behind the last
+ * @args: its arguments, after those that say where our tapsets are; NULL after the last
  * @parent: who has this child
  * @sig: what stap gets when @parent dies, as it gets what is sent to this child
  *

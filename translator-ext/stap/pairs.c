@@ -51,7 +51,7 @@ struct help {
 	char *dir;
 };
 
-/* The line behind "-R DIR ... instead of" is the directory. */
+/* The line after "-R DIR ... instead of" is the directory. */
 static void take_runtime(void *data, const char *line)
 {
 	struct help *h = data;

@@ -49,7 +49,7 @@ static bool is_too_long(const struct script *s)
 	return s->at.offset + s->lowered.len + 1 > ARG_LIMIT;
 }
 
-/* An option's value, in an argument of its own or behind -vge. */
+/* An option's value, in an argument of its own or after -vge. */
 static void set_value(struct run *r, const struct arg_ref *at,
 		      const char *value)
 {

@@ -77,7 +77,7 @@ static void contexts_exit(void)
 		if (c->thread)
 			kthread_stop(c->thread);
 	}
-	/* comes behind all that the threads have sent */
+	/* comes after all that the threads have sent */
 	on_each_cpu(nothing, NULL, 1);
 	for_each_possible_cpu(cpu)
 		tasklet_kill(&per_cpu_ptr(&contexts, cpu)->softirq);

@@ -59,7 +59,7 @@ static void sim_tell_load(const struct sim_cpu *c, const struct perf_event *e,
 	}
 }
 
-/* The newest first: I bytes behind the instruction, I times 16 further on, I
+/* The newest first: I bytes after the instruction, I times 16 further on, I
  * cycles; the second was predicted wrong. */
 static void sim_tell_branches(struct sim_cpu *c, struct perf_event *e,
 			      struct perf_sample_data *data, u64 ip)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What events count: ticks, and units.  A program asks for units by a line to
- * /dev/simpmu, "user N" or "kernel N", behind which may stand an address and a
+ * /dev/simpmu, "user N" or "kernel N", after which may stand an address and a
  * latency, for samples.  They are counted on the CPU where it runs.  Those of
  * "socket N" are the socket's.
  */

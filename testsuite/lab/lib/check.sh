@@ -98,7 +98,7 @@ run_part() {
 		printf '%s%s, %d s: %s\n' "$part" "$([[ $phase != again ]] || echo ', again')" $((SECONDS - start)) "$(part_sum "$out/$phase")"
 }
 
-# lane PART...: in the background, one after the other, each when there is a place, behind the guests
+# lane PART...: in the background, one after the other, each when there is a place, after the guests
 lane() {
 	(
 		trap - EXIT

@@ -12,7 +12,7 @@ BAD_LINES+='|ODEBUG|UBSAN:|KASAN:|kmemleak: [0-9]+ new|corruption|refcount_t:|Sl
 RELAY='(_stp_data_write_reserve|__stp_relay_[a-z_]*|relay_[a-z_]*)( \[[^]]*\])?'
 NOT_OURS="KCSAN: data-race in $RELAY / $RELAY\$"
 
-# QEMU before 8.0 leaves flags behind cmpxchg16b that are none, and an interrupt that comes there ends in a fault.
+# QEMU before 8.0 leaves flags after cmpxchg16b that are none, and an interrupt that comes there ends in a fault.
 X86_CPU=max,la57=off,cx16=off
 # A kernel that may clears pages by the byte, which takes QEMU eight times as long as by the word; and Debian's clears them
 # twice, for who clears them himself: a session has 32 MB of buffers. Under -icount figures are of what users have.

@@ -62,7 +62,7 @@ pool_give() {
 	printf . 1<>"$POOL/$POOL_KIND.bell"
 }
 
-# beside COMMAND...: in the background, until join_parts, behind the guests
+# beside COMMAND...: in the background, until join_parts, after the guests
 PARTS=()
 beside() {
 	(

@@ -56,7 +56,7 @@ static void put(const char *name, const void *header, const void *data,
 			sizeof(struct ppa_header) ||
 	    write(fd, data, len) != (ssize_t)len)
 		err(1, "write");
-	/* of one file alone: the next look's shall not stand behind it */
+	/* of one file alone: the next look's shall not stand after it */
 	if (!strcmp(name, "rawsyscalls") || !strcmp(name, "rawlocks"))
 		turn(name, "next");
 	close(fd);

@@ -174,7 +174,7 @@ static void width_tests(const char *locale)
 static void pad_tests(void)
 {
 	test_pad("spaces before", "né", 5, "   né");
-	test_pad("spaces behind", "né", -5, "né   ");
+	test_pad("spaces after", "né", -5, "né   ");
 	test_pad("by columns", "日本", 5, " 日本");
 	test_pad("what fits exactly", "日本", -4, "日本");
 	test_pad("what is wider stays whole", "日本", 3, "日本");
@@ -232,7 +232,7 @@ static void test_stap(const char *name, const char *text, const char *should)
 static void stap_tests(void)
 {
 	test_stap("script: what has a meaning", "a\"b\\", "\"a\\\"b\\\\\"");
-	test_stap("script: UTF-8, with a digit behind", "é1", "\"\\303\\2511\"");
+	test_stap("script: UTF-8, with a digit after", "é1", "\"\\303\\2511\"");
 	test_stap("script: C0", "\n", "\"\\012\"");
 }
 

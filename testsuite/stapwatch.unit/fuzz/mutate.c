@@ -91,7 +91,7 @@ static int is_word(char c)
 	return isalnum((unsigned char)c) || strchr("_$@", c);
 }
 
-/* Something like a token, behind the place *AT. */
+/* Something like a token, after the place *AT. */
 static size_t token(size_t *at)
 {
 	size_t end;

@@ -365,7 +365,7 @@ static void left_halfway(void)
 	stapwatch_close(sw);
 }
 
-/* What is behind the header, as far as it can be wrong. */
+/* What is after the header, as far as it can be wrong. */
 static void behind_header(void)
 {
 	static const struct perfmap_more wrong[] = {
@@ -394,8 +394,8 @@ static void behind_header(void)
 		not_taken += refused();
 	}
 	put_header(&good);
-	TEST_EQUAL("behind the header: refused", taken, 0);
-	TEST_EQUAL("behind the header: what comes later is not", not_taken, 0);
+	TEST_EQUAL("after the header: refused", taken, 0);
+	TEST_EQUAL("after the header: what comes later is not", not_taken, 0);
 }
 
 static void load_good(void)

@@ -295,7 +295,7 @@ static void explore_point(void)
 		writer_step();
 }
 
-/* The next way to go on, changed as far behind as can be; false after all. */
+/* The next way to go on, changed as late as can be; false after all. */
 static bool next_choice(void)
 {
 	int i;

@@ -100,7 +100,7 @@ static void whole(void)
 	stapwatch_messages_close(m);
 }
 
-/* What is wrong with it is said, and nothing behind it is taken. */
+/* What is wrong with it is said, and nothing after it is taken. */
 static void wrong(const char *what, const struct sw_message *bad, size_t n,
 		  const char *why)
 {

@@ -93,7 +93,7 @@ ssize_t pread(int fd, void *to, size_t len, off_t at)
 	return n;
 }
 
-/* The map's names, with a comma behind each; or why there are none. */
+/* The map's names, with a comma after each; or why there are none. */
 static const char *names_of(const struct stapwatch *sw)
 {
 	static char text[200];
@@ -360,7 +360,7 @@ static const char *text_of(const char *path)
 	return text;
 }
 
-/* As if a writer had made it that knows of nothing behind the header. */
+/* As if a writer had made it that knows of nothing after the header. */
 static void make_older(const char *path)
 {
 	const struct perfmap_more none = { 0 };

@@ -9,7 +9,7 @@
  * A record is what its type says, zeroes but for the fields that are named,
  * with text to the end of the line, and with mark, size and its CPU's next
  * number unless those are named too.  A module's sections are section=ADDR:NAME; a
- * slice is switch=FLAGS:PART:CALL:TID:DT:SYSTEM, and what follows it a more= behind it.
+ * slice is switch=FLAGS:PART:CALL:TID:DT:SYSTEM, and what follows it a more= after it.
  */
 #include <inttypes.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What mutate.c puts into traces: marks, with some types behind them; a text; edges of
+/* What mutate.c puts into traces: marks, with some types after them; a text; edges of
  * numbers. */
 #ifndef TRACE_WORDS_H
 #define TRACE_WORDS_H

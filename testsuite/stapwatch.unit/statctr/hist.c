@@ -117,7 +117,7 @@ static void test_quantile_edges(void)
 	h[PERFMAP_HIST_SUM] = 7;
 	h[PERFMAP_HIST_NEGATIVE] = 7;
 	v = 5;
-	TEST("what stands behind the buckets is none",
+	TEST("what stands after the buckets is none",
 	     !hist_quantile(h, 500, &v) && !v);
 	h[PERFMAP_HIST_BUCKETS - 1] = 1;
 	TEST("the highest bucket counts", hist_quantile(h, 0, &v) &&

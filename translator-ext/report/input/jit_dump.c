@@ -208,7 +208,7 @@ static void read_records(struct jit_dump *d, FILE *f, struct intern *texts)
 	while ((n = fread(&r, 1, sizeof(r), f)) == sizeof(r)) {
 		at = ftello(f);
 		if (r.size < sizeof(r)) {
-			buf_puts(&d->why, "a record is damaged, and all behind it");
+			buf_puts(&d->why, "a record is damaged, and all after it");
 			return;
 		}
 		if (r.id <= MOVE && d->nr == MOST_CODES) {

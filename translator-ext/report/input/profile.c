@@ -91,7 +91,7 @@ static bool is_taken(struct profile *p, uint32_t value, const char *name)
 	return false;
 }
 
-/* The later of two has its number behind its name. */
+/* The later of two has its number after its name. */
 static void tell_counts_apart(struct profile *p)
 {
 	struct buf name = { 0 };

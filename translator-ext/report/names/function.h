@@ -2,7 +2,7 @@
 /*
  * A function's instructions, source lines and basic blocks.
  *
- * A block begins at the function, where a jump within it leads, and behind a
+ * A block begins at the function, where a jump within it leads, and after a
  * jump or a return.
  */
 #ifndef STAPWATCH_FUNCTION_H

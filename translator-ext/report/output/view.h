@@ -91,7 +91,7 @@ void view_frame_name(struct buf *out, const char *name);
 /**
  * view_callers - the callers of a cell's place
  *
- * Each is the place of a call, not the one it returns to.  Behind a stack that
+ * Each is the place of a call, not the one it returns to.  After a stack that
  * is not whole stands a mark that says so.  A user stack ends before the first
  * address that is no code of the process's: who follows frame pointers through
  * code that has none finds anything.
