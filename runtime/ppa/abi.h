@@ -47,7 +47,7 @@ struct ppa_header {
 	uint32_t tid;
 	uint32_t signals_offset;	/* 32 bits each, from signal 0 on */
 	uint32_t nr_signals;
-	uint32_t runq_offset;
+	uint32_t preempted_offset;
 	uint32_t latency_offset;	/* 0: flag 1 is off */
 	uint32_t nr_buckets;
 	uint32_t flags;		/* PPA_ON, ...; of rawsysppa: the global ones */
@@ -100,7 +100,7 @@ enum ppa_thread_value {
 	PPA_SOFTCNT,
 	PPA_CTXTCNT,		/* switches that PPA_AVGCTXT is the sum of */
 	PPA_SCHLATCNT,		/* wake-ups that PPA_SCHLATACCUM is the sum of */
-	PPA_RUNQACCUM,		/* waits after preemption */
+	PPA_PREEMPTACCUM,	/* waits after preemption */
 	PPA_NR_THREAD_VALUES
 };
 
@@ -133,7 +133,7 @@ enum ppa_system_value {
 	PPA_SYS_PRMPTPRICNT,
 	PPA_SYS_SCHLATACCUM,
 	PPA_SYS_SCHLATCNT,
-	PPA_SYS_RUNQACCUM,
+	PPA_SYS_PREEMPTACCUM,
 	PPA_SYS_AVGCTXT,
 	PPA_SYS_CTXTCNT,
 	PPA_NR_SYSTEM_VALUES
@@ -352,7 +352,7 @@ struct ppa_competitor {
 /*
  * A record of rawcompetitors: a thread that was ready, and who ran on its CPU
  * meanwhile.  Values and ticks sum to its waits that are over, to the tick: those are
- * PPA_SCHLATACCUM and PPA_RUNQACCUM.
+ * PPA_SCHLATACCUM and PPA_PREEMPTACCUM.
  */
 struct ppa_competitors {
 	uint32_t tid;

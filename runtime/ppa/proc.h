@@ -96,7 +96,7 @@ static void ppa_values_of(const u64 *sums, u64 *to)
 		[PPA_SOFTCNT] = PPA_V_SOFTS,
 		[PPA_CTXTCNT] = PPA_V_SWITCHES,
 		[PPA_SCHLATCNT] = PPA_V_WAKEUPS,
-		[PPA_RUNQACCUM] = PPA_V_RUNQ,
+		[PPA_PREEMPTACCUM] = PPA_V_PREEMPTED_TIME,
 	};
 	unsigned int i;
 
@@ -177,7 +177,7 @@ static struct ppa_header ppa_file_header(enum ppa_file file)
 static int ppa_raw_show(struct seq_file *m, void *unused)
 {
 	struct ppa_header h = ppa_file_header(PPA_FILE_THREAD);
-	u64 (*v)[PPA_NR_THREAD_VALUES], runq = 0;
+	u64 (*v)[PPA_NR_THREAD_VALUES], preempted = 0;
 	struct ppa_reading *got = ppa_file_read(ppa_file_tid(m));
 	const struct ppa_aside *aside = &got->aside;
 	u32 at, i;
@@ -194,8 +194,8 @@ static int ppa_raw_show(struct seq_file *m, void *unused)
 	h.signals_offset = at;
 	h.nr_signals = SIGRTMAX + 1;
 	at += sizeof(aside->signals);
-	h.runq_offset = at;
-	at += sizeof(runq);
+	h.preempted_offset = at;
+	at += sizeof(preempted);
 	h.nr_buckets = PPA_NR_BUCKETS;
 	if (h.flags & PPA_LATENCY)
 		h.latency_offset = at;
@@ -203,11 +203,11 @@ static int ppa_raw_show(struct seq_file *m, void *unused)
 	if (v) {
 		ppa_to_file(got->sums, v, h.nr_arrays, h.scale);
 		for (i = 0; i < h.nr_arrays; i++)
-			runq += v[i][PPA_RUNQACCUM];
+			preempted += v[i][PPA_PREEMPTACCUM];
 		seq_write(m, &h, sizeof(h));
 		seq_write(m, v, h.nr_arrays * sizeof(*v));
 		seq_write(m, aside->signals, sizeof(aside->signals));
-		seq_write(m, &runq, sizeof(runq));
+		seq_write(m, &preempted, sizeof(preempted));
 		if (h.latency_offset)
 			seq_write(m, aside->latency, sizeof(aside->latency));
 		kvfree(v);
@@ -244,7 +244,7 @@ static void ppa_cpu_to_file(const struct ppa_view *view, u64 *to)
 		[PPA_SYS_PRMPTPRICNT] = PPA_V_PREEMPTED,
 		[PPA_SYS_SCHLATACCUM] = PPA_V_LATENCY,
 		[PPA_SYS_SCHLATCNT] = PPA_V_WAKEUPS,
-		[PPA_SYS_RUNQACCUM] = PPA_V_RUNQ,
+		[PPA_SYS_PREEMPTACCUM] = PPA_V_PREEMPTED_TIME,
 		[PPA_SYS_AVGCTXT] = PPA_V_SWITCH,
 		[PPA_SYS_CTXTCNT] = PPA_V_SWITCHES,
 	};

@@ -129,7 +129,7 @@ ppa_waited(struct ppa_cpu *c, struct ppa_rec *in, u8 wait, u64 now)
 	c->moment = wait;
 	c->waited = d;
 	if (wait == PPA_WAIT_PREEMPTED) {
-		ppa_count(c, in, PPA_V_RUNQ, d);
+		ppa_count(c, in, PPA_V_PREEMPTED_TIME, d);
 	} else {
 		ppa_count(c, in, PPA_V_LATENCY, d);
 		ppa_count(c, in, PPA_V_WAKEUPS, 1);

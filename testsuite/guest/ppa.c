@@ -554,7 +554,8 @@ static void spin(long ms)
 	say("user_us", us(l.b, of(&l, PPA_SCHEDACCUM) - of(&l, PPA_SCACCUM)),
 	    us(l.b, of(&l, PPA_SCHEDACCUM)));
 	say("waited_us", us(l.b, of(&l, PPA_SCHLATACCUM) +
-				 of(&l, PPA_RUNQACCUM)), waited[1] - waited[0]);
+				 of(&l, PPA_PREEMPTACCUM)),
+			    waited[1] - waited[0]);
 }
 
 static long late_ms, late_n;

@@ -689,7 +689,7 @@ static bool thread_is_wrong(const struct ppa_thread *t)
 	const uint64_t *v = t->values, times[] = {
 		v[PPA_SCHEDACCUM], v[PPA_SCACCUM], v[PPA_INTACCUM],
 		v[PPA_SCHLATACCUM], v[PPA_AVGCTXT], v[PPA_SOFTACCUM],
-		v[PPA_RUNQACCUM], t->life
+		v[PPA_PREEMPTACCUM], t->life
 	};
 	uint64_t sum = 0;
 	unsigned int i;
@@ -710,7 +710,7 @@ static bool cpu_is_wrong(const uint64_t *v)
 	const uint64_t times[] = {
 		v[PPA_USRMODE], v[PPA_SYSMODE], v[PPA_INTERRUPTS],
 		v[PPA_TOTALSOFTIRQTIME], v[PPA_IDLE], v[PPA_NOT_ACCOUNTED],
-		v[PPA_ELAPSED], v[PPA_SYS_SCHLATACCUM], v[PPA_SYS_RUNQACCUM],
+		v[PPA_ELAPSED], v[PPA_SYS_SCHLATACCUM], v[PPA_SYS_PREEMPTACCUM],
 		v[PPA_SYS_AVGCTXT]
 	};
 

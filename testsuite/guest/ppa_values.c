@@ -39,7 +39,7 @@ static const struct {
 	{ "expired", PPA_PRMPTCTXTCNT, -1, false },
 	{ "latency_us", PPA_SCHLATACCUM, -1, true },
 	{ "wakeups", PPA_SCHLATCNT, -1, false },
-	{ "runq_us", PPA_RUNQACCUM, -1, true },
+	{ "preempted_us", PPA_PREEMPTACCUM, -1, true },
 	{ "switch_us", PPA_AVGCTXT, -1, true },
 	{ "switches", PPA_CTXTCNT, -1, false },
 }, of_cpu[] = {
@@ -59,7 +59,7 @@ static const struct {
 	{ "expired", PPA_SYS_PRMPTCTXTCNT, -1, false },
 	{ "latency_us", PPA_SYS_SCHLATACCUM, -1, true },
 	{ "wakeups", PPA_SYS_SCHLATCNT, -1, false },
-	{ "runq_us", PPA_SYS_RUNQACCUM, -1, true },
+	{ "preempted_us", PPA_SYS_PREEMPTACCUM, -1, true },
 	{ "switch_us", PPA_SYS_AVGCTXT, -1, true },
 	{ "switches", PPA_SYS_CTXTCNT, -1, false },
 	{ "hi_tasklet_us", PPA_HIPRITSKLTTIME, -1, true },

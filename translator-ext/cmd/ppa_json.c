@@ -154,7 +154,7 @@ static void put_threads(const struct ppa_interval *p, struct buf *out)
 		{ "expired", PPA_PRMPTCTXTCNT, false },
 		{ "latency_us", PPA_SCHLATACCUM, true },
 		{ "wakeups", PPA_SCHLATCNT, false },
-		{ "runq_us", PPA_RUNQACCUM, true },
+		{ "preempted_us", PPA_PREEMPTACCUM, true },
 		{ "switch_us", PPA_AVGCTXT, true },
 	};
 	size_t i, k;

@@ -74,7 +74,7 @@ static void show_thread(struct drawing *p, const struct ppa_thread *t)
 		   v[PPA_PRMPTCTXTCNT],
 		   ppa_us(p->of, ppa_mean(v[PPA_SCHLATACCUM],
 					  v[PPA_SCHLATCNT])),
-		   ppa_us(p->of, v[PPA_RUNQACCUM]) / 1000);
+		   ppa_us(p->of, v[PPA_PREEMPTACCUM]) / 1000);
 	put_bars(p, t);
 	buf_puts(p->out, eol(p));
 }
@@ -93,7 +93,7 @@ static void show_threads(struct drawing *p, size_t rows, bool all)
 {
 	size_t i;
 
-	buf_printf(p->out, "    TID NAME               USERms     SYSms    INTms  SYSCALLS   BLOCK PREEMPT EXPIRED LAT-AVGus    RUNQms LATENCY%s",
+	buf_printf(p->out, "    TID NAME               USERms     SYSms    INTms  SYSCALLS   BLOCK PREEMPT EXPIRED LAT-AVGus PREEMPTms LATENCY%s",
 		   eol(p));
 	if (all)
 		show_others(p);
