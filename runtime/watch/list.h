@@ -60,7 +60,7 @@ static int sw_list_count(void)
 	return put < sw_list.max ? put : sw_list.max;
 }
 
-/* How many had to go. */
+/* How many were overwritten. */
 static u64 sw_list_dropped(void)
 {
 	return sw_list.put - sw_list_count();

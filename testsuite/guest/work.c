@@ -626,7 +626,7 @@ static unsigned long long switches_now(void)
 	return yes + no;
 }
 
-/* Again, if it had to go while it asked. */
+/* Again, if it was preempted while it asked. */
 static void switches(long n)
 {
 	unsigned long long before, after;

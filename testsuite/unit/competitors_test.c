@@ -54,7 +54,7 @@ static void test_shares(void)
 	TEST_EQUAL("shares: nobody", to.values[PPA_COMPETED_IDLE], 5);
 	TEST_EQUAL("shares: all of it", all(), 80);
 	ppa_competitor_came(&came, 5, 180);
-	/* had to go at once, and is back */
+	/* preempted at once, and is back */
 	ppa_competitor_came(&came, 8, 200);
 	ppa_competed(&to, &came, 40, 240);
 	TEST_EQUAL("shares: another wait", ticks_of(8), 20 + 40);
