@@ -109,7 +109,7 @@ static int ppa_slow_start(void)
 	sw_hooks_find(ppa_slow_hooks, ARRAY_SIZE(ppa_slow_hooks));
 	rc = sw_hook_on(&ppa_slow_hooks[0]);
 	if (rc)
-		_stp_error("stapwatch: this kernel has no usable tracepoint %s, which ppa.slow needs (%d)\n",
+		_stp_error("stapwatch: this kernel has no usable tracepoint %s, which ppa.runqslower needs (%d)\n",
 			   ppa_slow_hooks[0].name, rc);
 	return rc;
 }

@@ -204,8 +204,8 @@ static void put_listed(struct lowering *l, const struct point *p, struct buf *b)
 
 	if (!points_check(l, p))
 		return;
-	if (point_has(p, PART_SLOW)) {
-		buf_puts(b, "ppa.slow");
+	if (point_has(p, PART_RUNQSLOWER)) {
+		buf_puts(b, "ppa.runqslower");
 		return;
 	}
 	if (point_has(p, PART_PROFILE) || point_has(p, PART_TIME)) {

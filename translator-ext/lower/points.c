@@ -25,7 +25,7 @@ static int maker_len(const struct lowering *l, size_t i)
 
 static void fail_made(struct lowering *l, size_t i)
 {
-	lower_fail(l, i, "%.*s: startwatch, elapsed, pmu_profile, time_ms and ppa.slow do not work out of a macro or an argument, but for what is in their parentheses; write the probe point out",
+	lower_fail(l, i, "%.*s: startwatch, elapsed, pmu_profile, time_ms and ppa.runqslower do not work out of a macro or an argument, but for what is in their parentheses; write the probe point out",
 		   maker_len(l, i), l->user + l->s.t.tok[i].at);
 }
 
@@ -136,7 +136,7 @@ static void blank_rest(struct lowering *l, const struct point *p, size_t parts)
 				   p->parts[k].end);
 }
 
-/* ppa.slow(US): every wait, and a handler that leaves out the shorter ones. */
+/* ppa.runqslower(US): every wait, and a handler that leaves out the shorter ones. */
 static int slow_put(struct lowering *l, const struct point *p,
 		    struct buf *stands_for, struct buf *body)
 {
@@ -146,19 +146,19 @@ static int slow_put(struct lowering *l, const struct point *p,
 	char number[24] = "", *end;
 	unsigned long long us;
 
-	if (p->nr_parts != 2 || part->kind != PART_SLOW) {
-		lower_fail(l, p->begin, "ppa.slow(US) stands alone");
+	if (p->nr_parts != 2 || part->kind != PART_RUNQSLOWER) {
+		lower_fail(l, p->begin, "ppa.runqslower(US) stands alone");
 		return -1;
 	}
 	if (i + 2 == part->end && is(l, i + 1, ")") && len < sizeof(number))
 		memcpy(number, tok_text(l, i), len);
 	us = strtoull(number, &end, 0);
 	if (!isdigit((unsigned char)*number) || *end || us > INT64_MAX) {
-		lower_fail(l, i, "ppa.slow wants a number of microseconds, as in ppa.slow(10000)");
+		lower_fail(l, i, "ppa.runqslower wants a number of microseconds, as in ppa.runqslower(10000)");
 		return -1;
 	}
-	buf_puts(stands_for, "ppa.wait");
-	buf_printf(body, "if (slow_us < %llu) next ", us);
+	buf_puts(stands_for, "ppa.runq");
+	buf_printf(body, "if (runq_us < %llu) next ", us);
 	return 0;
 }
 
@@ -198,7 +198,7 @@ void points_lower(struct lowering *l, const struct probe *probe,
 	struct range have = aliases_readings(l, p);
 	struct buf stands_for = { 0 }, body = { 0 };
 	size_t first = 0, last = 0, parts, place;
-	bool slow = point_has(p, PART_SLOW);
+	bool slow = point_has(p, PART_RUNQSLOWER);
 	bool sampled = point_has(p, PART_PROFILE) || point_has(p, PART_TIME);
 	char name[32];
 

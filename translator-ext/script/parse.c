@@ -90,9 +90,9 @@ static enum part_kind our_kind(const struct tokens *t, size_t i)
 		return PART_PROFILE;
 	if (token_is(t, i, "time_ms"))
 		return PART_TIME;
-	if (i >= 2 && token_is(t, i, "slow") && token_is(t, i - 1, ".") &&
+	if (i >= 2 && token_is(t, i, "runqslower") && token_is(t, i - 1, ".") &&
 	    token_is(t, i - 2, "ppa"))
-		return PART_SLOW;
+		return PART_RUNQSLOWER;
 	return PART_OTHER;
 }
 

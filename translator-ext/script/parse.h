@@ -15,7 +15,7 @@ enum part_kind {
 	PART_ELAPSED,		/* [virtual.]elapsed("event") */
 	PART_PROFILE,		/* [nmi.]pmu_profile("event:period") */
 	PART_TIME,		/* time_ms(N) */
-	PART_SLOW,		/* slow(US), after ppa. */
+	PART_RUNQSLOWER,	/* runqslower(US), after ppa. */
 };
 
 /* A component of a probe point, or two that belong together. */

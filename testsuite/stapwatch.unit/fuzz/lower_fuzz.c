@@ -29,7 +29,7 @@ const char *const mutate_words[] = {
 	"@define x %(", "function f() ", "global ", "@1", "$#", " = ",
 	" += ", "$4", "@4", "$5", "@x", "@f(", " == ",
 	"@define f(a, b) %( @a.@b ", "%( arch == \"x86_64\" %? ",
-	"%( CONFIG_X == 1 %? ", ".time_ms(1)", "ppa.slow(9)",
+	"%( CONFIG_X == 1 %? ", ".time_ms(1)", "ppa.runqslower(9)",
 	".nmi.pmu_profile(\"r1:1\")", ".elapsed.tsc", "",
 	NULL
 };
@@ -46,7 +46,7 @@ static const struct script_facts facts = {
 
 /* What a script must have for the lowering to change it. */
 static const char *const words[] = {
-	"startwatch", "elapsed", "pmu_profile", "time_ms", "slow",
+	"startwatch", "elapsed", "pmu_profile", "time_ms", "runqslower",
 	"$timestamp", "$thread", "$current",
 };
 
@@ -112,7 +112,7 @@ static void check_again(const struct lowered *out,
 	static const char *const left[] = {
 		"$thread", "$current", "$timestamp", "$pmu",
 		"startwatch(", "startwatch ", "startwatch.", "elapsed(",
-		"elapsed.", "pmu_profile", "time_ms", "slow",
+		"elapsed.", "pmu_profile", "time_ms", "runqslower",
 	};
 	struct lowered again;
 	size_t i;
