@@ -95,13 +95,13 @@ sw_call_add(const char *name, size_t len, bool optional)
 	unsigned int i;
 
 	if (len >= SW_CALL_NAME)
-		return "stapwatch: call_record(): a function's name is longer than 79 characters";
+		return "stapwatch: call_histogram(): a function's name is longer than 79 characters";
 	for (i = 0; i < sw_calls.nr; i++)
 		if (!strncmp(sw_calls.calls[i].name, name, len) &&
 		    !sw_calls.calls[i].name[len])
 			return NULL;
 	if (sw_calls.nr == sw_calls.max)
-		return "stapwatch: call_record(): there are too many functions; -G call_max=N allows more";
+		return "stapwatch: call_histogram(): there are too many functions; -G call_max=N allows more";
 	call = &sw_calls.calls[sw_calls.nr++];
 	memcpy(call->name, name, len);
 	call->optional = optional;
@@ -124,7 +124,7 @@ static const char *sw_call_declare(const char *list)
 	size_t len;
 
 	if (sw_is_asked)
-		return "stapwatch: call_record() is for begin probes";
+		return "stapwatch: call_histogram() is for begin probes";
 	while (*list && !why) {
 		len = strcspn(list, ",?");
 		if (len)

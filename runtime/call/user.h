@@ -344,7 +344,7 @@ sw_call_user_declare(const char *path, const char *shown, const char *list)
 	size_t len;
 
 	if (sw_is_asked)
-		return "stapwatch: call_record() is for begin probes";
+		return "stapwatch: call_histogram() is for begin probes";
 	file = sw_call_user_file(path);
 	if (!file)
 		return "stapwatch: functions can be of 16 files at most, with paths of up to 511 characters";

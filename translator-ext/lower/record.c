@@ -190,7 +190,7 @@ static void replace(struct lowering *l, size_t number, const struct record *r)
 	edit_put(l, l->s.t.tok[begin].at, "begin");
 	edit_blank(l, &l->s.t, probe->body, probe->body + 3);
 	edit_put(l, l->s.t.tok[probe->body].at, call);
-	buf_printf(&l->tail, "function %s() {%s call_record(\"%s\") }", name,
+	buf_printf(&l->tail, "function %s() {%s call_histogram(\"%s\") }", name,
 		   r->counts.s ?: "", r->functions.s);
 	edit_tail_line(l);
 }
