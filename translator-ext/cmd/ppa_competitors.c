@@ -200,7 +200,7 @@ void ppa_competitors_json(const struct ppa_interval *p,
 	for (i = 0; i < PPA_NR_COMPETED_VALUES; i++)
 		ticks[nr++] = w.values[i];
 	ppa_parts_ns(ticks, ns, nr, p->now.hz);
-	buf_printf(out, ",\"ready_while\":{\"all_ns\":%" PRIu64 ",\"competitors\":[",
+	buf_printf(out, ",\"ready_while\":{\"sum_ns\":%" PRIu64 ",\"competitors\":[",
 		   ppa_ns(w.all, p->now.hz));
 	for (i = 0; i < w.nr; i++) {
 		struct buf name = ppa_thread_name(p, w.threads[i].tid);

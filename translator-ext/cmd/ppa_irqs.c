@@ -189,7 +189,7 @@ static void json_cpu(const struct ppa_interval *p, const struct irqs *q,
 	size_t i;
 
 	ppa_parts_ns(q->parts, ns, NR_PARTS, p->now.hz);
-	buf_printf(out, "{\"cpu\":%zu,\"life_ns\":%" PRIu64 ",\"parts\":{",
+	buf_printf(out, "{\"cpu\":%zu,\"sum_ns\":%" PRIu64 ",\"parts\":{",
 		   q->cpu, ppa_ns(q->elapsed, p->now.hz));
 	for (i = 0; i < NR_KINDS; i++)
 		buf_printf(out, "\"%s\":%" PRIu64 ",", kinds[i].name, ns[i]);

@@ -49,7 +49,7 @@ void ppa_json_life(const struct ppa_interval *p, const uint64_t *parts,
 	unsigned int i;
 
 	ppa_parts_ns(parts, ns, PPA_NR_PARTS, p->now.hz);
-	buf_printf(out, ",\"life_ns\":%" PRIu64 ",\"parts\":{",
+	buf_printf(out, ",\"sum_ns\":%" PRIu64 ",\"parts\":{",
 		   ppa_ns(life, p->now.hz));
 	for (i = 0; i < PPA_NR_PARTS; i++)
 		buf_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "",
@@ -92,7 +92,7 @@ static void put_cpu_life(const struct ppa_interval *p, const uint64_t *v,
 	for (i = 0; i < nr; i++)
 		ticks[i] = v[parts[i].value] - (o ? o[parts[i].value] : 0);
 	ppa_parts_ns(ticks, ns, nr, p->now.hz);
-	buf_printf(out, ",\"life_ns\":%" PRIu64 ",\"parts\":{",
+	buf_printf(out, ",\"sum_ns\":%" PRIu64 ",\"parts\":{",
 		   ppa_ns(v[PPA_ELAPSED] - (o ? o[PPA_ELAPSED] : 0),
 			  p->now.hz));
 	for (i = 0; i < nr; i++)

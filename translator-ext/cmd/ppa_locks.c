@@ -371,7 +371,7 @@ static void json_values(const struct ppa_interval *p, const uint64_t *v,
 	ppa_parts_ns(ticks, ns, 2, p->now.hz);
 	buf_printf(out, "\"waits\":%" PRIu64 ",\"longest_ns\":%" PRIu64
 		   ",\"spins\":%" PRIu64 ",\"longest_spin_ns\":%" PRIu64
-		   ",\"life_ns\":%" PRIu64 ",\"parts\":{\"blocked\":%" PRIu64
+		   ",\"sum_ns\":%" PRIu64 ",\"parts\":{\"blocked\":%" PRIu64
 		   ",\"spun\":%" PRIu64 "}",
 		   v[PPA_LOCK_WAITS], ppa_ns(v[PPA_LOCK_LONGEST], p->now.hz),
 		   v[PPA_LOCK_SPUN], ppa_ns(v[PPA_LOCK_LONGEST_SPIN], p->now.hz),

@@ -264,12 +264,12 @@ function draw_ppa(ppa) {
 			const i = element("i", undefined, part);
 
 			i.title = part;
-			i.style.width = percent(cpu.parts[part], cpu.life_ns) + "%";
+			i.style.width = percent(cpu.parts[part], cpu.sum_ns) + "%";
 			bar.append(i);
 		}
 		td.append(bar);
 		return [element("td", cpu.cpu), ...parts.slice(0, 5).map(part =>
-			element("td", percent(cpu.parts[part], cpu.life_ns))), td];
+			element("td", percent(cpu.parts[part], cpu.sum_ns))), td];
 	}));
 	fill("threads", ppa.threads.map(t => {
 		const of = ppa.seconds * 1e6;
@@ -280,7 +280,7 @@ function draw_ppa(ppa) {
 			element("td", t.name, "text"),
 			element("td", percent(t.user_us, of)),
 			element("td", percent(t.system_us, of)),
-			element("td", t.life_ns ? percent(t.life_ns / 1e3 -
+			element("td", t.sum_ns ? percent(t.sum_ns / 1e3 -
 				t.user_us - t.system_us, of) : ""),
 			element("td", off && off[1] ? off[0] : "", "text")];
 	}));
