@@ -41,7 +41,7 @@ sw_is_stretch(const struct sw_thread *t, u64 then)
 
 /*
  * In scripts with sets a thread has sums of each set after those of its slots: how long
- * the set was active while the thread ran, and in how many of the set's turns that was.
+ * the set was active while the thread ran, and in how many of its runs that was.
  * Set 0's time is that of all sets and of none.
  */
 #define SW_WORD_ACTIVE(set) (SW_MAX_SLOTS + (set))
@@ -58,8 +58,8 @@ struct sw_thread_set {
 	bool timed;		/* while it runs: what follows is known */
 	u32 holed;		/* bit per slot: a hole that watch/ was not told of */
 	u64 used;		/* how much of its own set's time has gone by, ns */
-	u64 turns[4];		/* the last ones that it ran in, of a CPU each */
-	u64 turn_at;		/* how many it was given */
+	u64 runs[4];		/* the last ones that it ran in, of a CPU each */
+	u64 run_at;		/* how many it was given */
 	u64 session_at;		/* what its CPU's clocks stood at: of the session */
 	u64 active_at;		/* and of that set */
 };

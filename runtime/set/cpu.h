@@ -316,7 +316,7 @@ static void __maybe_unused sw_set_ask(unsigned int to)
 	p = this_cpu_ptr(sw_set_cpus);
 	c = this_cpu_ptr(&sw_cpus);
 	if (p->to != to || c->set != to) {
-		/* who was asked for before this one gets no turn */
+		/* who was asked for before this one does not run */
 		if (p->to != to && p->to != c->set)
 			this_cpu_inc(sw_set_cpus->merged);
 		sw_set_move_thread(c, to);

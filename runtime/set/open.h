@@ -460,7 +460,7 @@ static void sw_sets_keep(void)
 	}
 }
 
-/* A script that asks faster than CPUs switch lacks turns. */
+/* A script that asks faster than CPUs switch lacks runs. */
 static void sw_sets_report(void)
 {
 	u64 merged = 0;
@@ -469,7 +469,7 @@ static void sw_sets_report(void)
 	for_each_possible_cpu(cpu)
 		merged += READ_ONCE(per_cpu_ptr(sw_set_cpus, cpu)->merged);
 	if (merged)
-		_stp_warn("stapwatch: turns of sets that were asked for and never came: %llu; others were asked for before the CPU had switched\n",
+		_stp_warn("stapwatch: runs of sets that were asked for and never came: %llu; others were asked for before the CPU had switched\n",
 			  merged);
 }
 

@@ -39,7 +39,7 @@ static s64 __maybe_unused sw_sets_sum(size_t at)
 	return sum;
 }
 
-/* How many turns were asked for and never came: of all CPUs. */
+/* How many runs were asked for and never came: of all CPUs. */
 static s64 __maybe_unused sw_sets_merged(void)
 {
 	s64 sum = 0;

@@ -71,7 +71,7 @@ struct sw_set {
 	bool warned[SW_SET_EVENTS + 1];	/* ... found no counter; last: overflow:... */
 };
 
-/* After how much of what the next set's turn comes; 0: not by that. */
+/* After how much of what the next set runs; 0: not by that. */
 struct sw_rules {
 	u64 cpu_ns;
 	u64 thread_ns;
@@ -442,7 +442,7 @@ sw_set_declare(const char *name, const char *events, char *why, size_t size)
 	return set;
 }
 
-/* ---- when the next set's turn comes */
+/* ---- when the next set runs */
 
 /* Digits at the beginning of TEXT.  Return: how many characters; 0: no number. */
 static size_t sw_set_number(const char *text, u64 *n)

@@ -182,7 +182,7 @@ static void sw_set_on_overflow(struct perf_event *event,
 
 	if (!this_cpu_read(sw_cpus.set))
 		return;
-	/* once for a turn; a set that was alone is followed when there is another one */
+	/* once for a run; a set that was alone is followed when there is another one */
 	if (++p->overflows >= sw_sets.rules.overflows &&
 	    READ_ONCE(p->to) == this_cpu_read(sw_cpus.set))
 		sw_set_ask_next();
@@ -408,7 +408,7 @@ static void sw_set_turn(struct sw_set_cpu *p, unsigned int set, int cpu)
 		sw_set_lacks(set, p, cpu, lacks);
 }
 
-/* A set that is there no more gives its turn to the next one. */
+/* A set that is there no more gives its run to the next one. */
 static unsigned int sw_set_wanted(struct sw_set_cpu *p)
 {
 	unsigned int to = READ_ONCE(p->to), other;
@@ -487,7 +487,7 @@ static void sw_set_thread_run(unsigned int cpu)
 
 /*
  * A thread that has never run yet has an ordinary thread's priority, and would wait for
- * its first turn while the program runs that is to be counted.
+ * its first run while the program runs that is to be counted.
  */
 static void sw_set_threads_hurry(void)
 {

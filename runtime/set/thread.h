@@ -54,21 +54,21 @@ static u64 sw_set_clock(const struct sw_cpu *c, const struct sw_set_cpu *p,
 	return p->active[set] + sw_set_since(p->last, now);
 }
 
-/* Is it the first time that the thread runs in that turn?  It may have been on other
- * CPUs since: the last turn is known of each of the four that it ran on last. */
-static bool sw_set_is_new_turn(struct sw_thread_set *s, u64 turn)
+/* Is it the first time that the thread runs in that run?  It may have been on other
+ * CPUs since: the last run is known of each of the four that it ran on last. */
+static bool sw_set_is_new_run(struct sw_thread_set *s, u64 run)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(s->turns); i++) {
-		if (s->turns[i] == turn)
+	for (i = 0; i < ARRAY_SIZE(s->runs); i++) {
+		if (s->runs[i] == run)
 			return false;
-		if (s->turns[i] >> 32 == turn >> 32)
+		if (s->runs[i] >> 32 == run >> 32)
 			break;
 	}
-	if (i == ARRAY_SIZE(s->turns))
-		i = s->turn_at++ % ARRAY_SIZE(s->turns);
-	s->turns[i] = turn;
+	if (i == ARRAY_SIZE(s->runs))
+		i = s->run_at++ % ARRAY_SIZE(s->runs);
+	s->runs[i] = run;
 	return true;
 }
 
@@ -77,13 +77,13 @@ sw_set_times_in(const struct sw_cpu *c, struct sw_thread *t, u64 now)
 {
 	const struct sw_set_cpu *p = this_cpu_ptr(sw_set_cpus);
 	struct sw_thread_set *s = sw_thread_set(t);
-	u64 turn = (smp_processor_id() + 1ULL) << 32 | c->set_gen;
+	u64 run = (smp_processor_id() + 1ULL) << 32 | c->set_gen;
 
 	s->active = c->set;
 	s->session_at = sw_set_clock(c, p, 0, now);
 	s->active_at = sw_set_clock(c, p, s->active, now);
 	s->timed = true;
-	if (!s->active || !sw_set_is_new_turn(s, turn))
+	if (!s->active || !sw_set_is_new_run(s, run))
 		return;
 	t->sum[SW_WORD_RUNS(s->active)]++;
 }

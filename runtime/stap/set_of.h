@@ -32,7 +32,7 @@ static unsigned int sw_set_word_of(unsigned int set, const char *name)
 	return 0;
 }
 
-/* Was the event without a counter in some turn of its set? */
+/* Was the event without a counter in some run of its set? */
 static bool sw_set_has_missed(unsigned int slot)
 {
 	int cpu;

@@ -99,7 +99,7 @@ static bool sw_is_holed(u32 holed, unsigned int slot)
 	return slot < SW_MAX_SLOTS && (holed >> slot & 1);
 }
 
-/* What counts by turns has a sum, of all its turns, also between them. */
+/* What counts by runs has a sum, of all its runs, also between them. */
 static s64 sw_sum_of_current(struct sw_cpu *c, unsigned int slot)
 {
 	const struct sw_watched *w = sw_watched_of(c->cur);

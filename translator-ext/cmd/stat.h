@@ -35,7 +35,7 @@ struct stat_event {
 	int native;		/* its number, for what has no name in the table */
 };
 
-/* When the next set's turn comes, as pmu_switch_every() has it. */
+/* When the next set runs, as pmu_switch_every() has it. */
 struct stat_every {
 	const char *text;	/* as --every has it, or NULL */
 	struct stat_event event;	/* whose overflows are counted */
@@ -148,7 +148,7 @@ int stat_session(const struct stat_request *req, const char *script,
 /**
  * stat_estimate - take in what was counted up to now
  *
- * Of the last block: make its estimates.  A set's turns are a sample of the whole
+ * Of the last block: make its estimates.  A set's runs are a sample of the whole
  * time: the count in relation to the active time, from one stretch of time to the
  * next, tells how well.
  *

@@ -161,7 +161,7 @@ static void put_estimate(const struct stat_estimate *e, struct buf *out)
 		buf_printf(out, " +- %.1f %%", 100 * e->error / e->count);
 }
 
-/* Its turns, and its part of the time. */
+/* Its runs, and its part of the time. */
 static void put_turns(size_t set, const struct stat_set *s, int64_t session_ns,
 		      struct buf *out)
 {

@@ -121,7 +121,7 @@ static void put_value(const struct stat_request *req,
 	}
 }
 
-/* When the next set's turn comes: 10 ms is where switching costs next to nothing. */
+/* When the next set runs: 10 ms is where switching costs next to nothing. */
 static void put_every(const struct stat_request *req, struct buf *out)
 {
 	struct buf spec = { 0 };
