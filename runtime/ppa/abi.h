@@ -89,7 +89,7 @@ enum ppa_thread_value {
 	PPA_INTACCUM,		/* interrupts' time */
 	PPA_RSCHEDCNT,		/* scheduler ran, and it went on */
 	PPA_SCHEDOUTCNT,	/* blocked or yielded */
-	PPA_PRMPTCTXTCNT,	/* its time slice was over */
+	PPA_PRMPTCTXTCNT,	/* its timeslice expired */
 	PPA_PRMPTPRICNT,	/* for one of higher priority */
 	PPA_SCHLATACCUM,	/* from wake-ups to running */
 	PPA_SYSCALLCNT,

@@ -100,11 +100,11 @@ ppa_why(struct ppa_cpu *c, bool preempt, struct task_struct *prev,
 	if (next->prio < prev->prio && next->prio < MAX_RT_PRIO)
 		return PPA_V_PREEMPTED;
 	if (next->prio == prev->prio && next->prio < MAX_RT_PRIO)
-		return PPA_V_SLICES;
+		return PPA_V_EXPIRED;
 	/* a new thread is announced before the other is told to make room */
 	if (READ_ONCE(c->woken) || (in && READ_ONCE(in->wait) == PPA_WAIT_NEW))
 		return PPA_V_PREEMPTED;
-	return PPA_V_SLICES;
+	return PPA_V_EXPIRED;
 }
 
 static __always_inline unsigned int ppa_bucket(u64 ticks)
