@@ -63,7 +63,7 @@ int cmd_metrics(int argc, char **argv)
 	if (!listen)
 		return print(format, argv + optind, argc - optind);
 	if (format != METRICS_OPENMETRICS) {
-		cmd_line_fail("metrics", "--listen and --prometheus exclude each other: who asks over HTTP says which format");
+		cmd_line_fail("metrics", "--listen and --prometheus exclude each other: an HTTP client asks for its format");
 		return 1;
 	}
 	return metrics_serve(listen, argv + optind, argc - optind);

@@ -363,7 +363,7 @@ void ppa_why_table(const struct ppa_interval *p, struct buf *out)
 		known &= ppa_put_life(p, t->parts, t->life, t, NULL, out);
 	}
 	if (!known)
-		buf_puts(out, "READY: who ran meanwhile tells `stap --example competitors.stp'\n");
+		buf_puts(out, "READY: `stap --example competitors.stp' shows which threads ran meanwhile\n");
 	ppa_room_put(p, "\n", out);
 }
 

@@ -325,7 +325,7 @@ static int read_options(struct record *r, int argc, char **argv)
 		r->command = words_of_shell(argc - optind, argv + optind);
 	else if (!r->command && !r->all && !r->cpus && !r->pid && !r->tid && !r->cgroup &&
 		 !r->timeline)
-		return cmd_line_say("record", "whom to sample?", NULL);
+		return cmd_line_say("record", "a COMMAND, -p, -t, -G, -C or -a must say what to sample", NULL);
 	if (r->pid && r->command)
 		return cmd_line_fail("record", "-p samples a process that runs; leave out the command, or -p");
 	if (r->cgroup && cgroups_check("record", r->cgroup))

@@ -41,7 +41,7 @@ static void say_losses(const struct timeline *t, struct warnings *w)
 		warnings_add(
 			w, WARNING_NUMBERS, warnings_share(t->lost, t->taken),
 			"%s: of %" PRIu64 " slices %" PRIu64
-			" were lost to a full buffer; what threads did meanwhile is left out",
+			" were lost to a full buffer; what threads did in that time is left out",
 			t->name, t->taken, t->lost);
 	if (t->damaged)
 		warnings_add(w, WARNING_NUMBERS,

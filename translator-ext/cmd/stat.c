@@ -115,7 +115,7 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 static int check(const struct stat_request *req)
 {
 	if (req->whom == STAT_COMMAND && !req->command)
-		return cmd_line_say("stat", "whom to count for?", NULL);
+		return cmd_line_say("stat", "a COMMAND, -p, -t, -G, -C or -a must say what to count for", NULL);
 	if (req->whom == STAT_PROCESS && req->command)
 		return cmd_line_fail("stat", "-p counts for a process that runs; leave out the command, or -p");
 	if (req->every.text && req->nr_sets == 1)

@@ -34,7 +34,7 @@ static bool can_sample(struct lowering *l, const struct part *part,
 		return false;
 	}
 	if (ev->table_name && !strcmp(ev->table_name, "tsc")) {
-		lower_fail(l, part->argument, "tsc interrupts nobody; sample cpu_clock, or cpu_cycles where there is a PMU");
+		lower_fail(l, part->argument, "tsc cannot interrupt; sample cpu_clock, or cpu_cycles where there is a PMU");
 		return false;
 	}
 	if (part->prefixed && ev->attr.type == TYPE_SOFTWARE) {

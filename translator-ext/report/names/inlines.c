@@ -266,13 +266,13 @@ static void go_to_split(struct inlines *in, Dwarf_Die *unit, struct buf *why)
 	dwfl_module_info(in->mod, NULL, NULL, NULL, NULL, NULL, &main_file,
 			 &debug);
 	if (!may_open(in, unit, debug ?: main_file ?: "", name))
-		buf_printf(why, "what is inlined is told by %.*s, which is no ELF file of a fair size, or another user's",
+		buf_printf(why, "inlined functions are in %.*s, which is no ELF file of a fair size, or another user's",
 			   PATH_MAX, name);
 	else if (!dwarf_cu_info(unit->cu, NULL, &type, NULL, &split, NULL,
 				NULL, NULL) && split.addr)
 		*unit = split;
 	else
-		buf_printf(why, "what is inlined is told by %s, which is not there",
+		buf_printf(why, "inlined functions are in %s, which is not there",
 			   name);
 }
 
