@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is there from before the first begin probe to after the last end probe.
+ * Data that outlives the session: from before the first begin probe to after the
+ * last end probe.
  *
  * begin probes run before the anchors are set (stap/anchor.h), and end probes after
  * they have gone.  So what those are to use hangs on SystemTap's contexts, which

@@ -99,8 +99,8 @@ static const struct sw_thread_times {
 			    u64 now);
 } *sw_thread_times;
 
-/* How often what was counted for a thread has changed, which its CPU runs: of two
- * equal numbers the same set counted in between, whenever the thread ran. */
+/* How often the set that counts changed for the thread that this CPU runs.  If two
+ * readings return the same number, one set was active throughout. */
 static u32 __maybe_unused
 sw_spans(const struct sw_cpu *c, struct sw_thread *t)
 {

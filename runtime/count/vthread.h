@@ -3,10 +3,11 @@
  * Per-thread virtualisation: what a thread alone has counted, on whatever CPUs.
  *
  * Counters run all the time.  A thread is watched from its first virtual read
- * until it exits, or because somebody has asked (watch/): it has an entry in the
- * table, and while it runs, its CPU's `cur` points there.  Coming in takes what the counter stands at from its sum,
- * going out adds it; so its count is sum + now while it runs, and sum while it
- * does not.
+ * until it exits, or because a script asked for it (watch/): it has an entry in the
+ * table, and while it runs, its CPU's `cur` points there.  When a thread is switched
+ * in, the counter's value is subtracted from its sum; when it is switched out, the
+ * value is added.  The count of a running thread is therefore sum + counter;
+ * otherwise it is the sum.
  *
  * Who may run what, against whom:
  *

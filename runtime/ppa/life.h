@@ -122,9 +122,10 @@ static void ppa_life_gone(struct ppa_rec *r, struct ppa_rec *lead)
 }
 
 /*
- * R has ended, and its record is wanted: what it was is one with all that went so.
- * That of a process is where its first thread's is; so what is there already is taken
- * off, and may make less than nothing until that goes, too.
+ * R has ended, and another thread takes its record: its time goes to the sum of all
+ * such threads.  If it is counted in the record of its process's first thread, the sums
+ * of processes (gone_) have it subtracted, and can be negative until that record is
+ * taken, too.
  */
 static void ppa_life_forget(const struct ppa_rec *r)
 {

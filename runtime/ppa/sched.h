@@ -30,7 +30,7 @@ static __always_inline u64 *ppa_sums(struct ppa_rec *r, u32 at)
 	return (u64 *)((char *)r->sums + at);
 }
 
-/* A value of the scheduler's changes, the CPU's and that of the thread R. */
+/* Add N to a value of the scheduler's, of this CPU and of thread R. */
 static __always_inline void ppa_count(struct ppa_cpu *c, struct ppa_rec *r,
 				      enum ppa_value value, u64 n)
 {

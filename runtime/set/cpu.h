@@ -2,10 +2,10 @@
 /*
  * Sets on a CPU: which one it counts, which one it should count, and the time.
  *
- * A CPU's time is always somebody's: the active set's (or, later on, that of sets
- * which were deleted), the gap's, in which none counts, or that of what the script has
- * stopped.  Whatever changes that charges
- * the time since the last change.  So they sum to the session's time.
+ * Every nanosecond of a CPU is charged to the active set (later, if it is deleted, to
+ * deleted sets), to the gap, in which no set counts, or to the time for which the
+ * script stopped counting.  Code that changes this charges the time since the last
+ * change.  So these times sum to the session's.
  *
  * A switch has two halves.  Who asks for it shuts the old set's gate at once
  * (count/gate.h): that is where its time and its counts end.  This CPU's thread

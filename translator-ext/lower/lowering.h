@@ -21,7 +21,8 @@
  *	driver		all of it, script by script
  *
  * Tokens are called by their numbers among those that the parser sees, but in
- * handlers.c by those in the text; BEGIN to END is without the token END.  What fails has said so: the caller only goes on to the next.
+ * handlers.c by those in the text; BEGIN to END is without the token END.  A function
+ * that fails has printed the error; its caller continues with the next probe point.
  */
 #ifndef STAPWATCH_LOWERING_H
 #define STAPWATCH_LOWERING_H

@@ -5,8 +5,8 @@
  * A CPU's slices are in order, and those of all CPUs are not: they are kept as they
  * stand in the trace, on disk if they are many, and merged when all of them are there.
  *
- * The stream is hostile: a told switch has run no longer than there was time, and
- * more than that it does not promise.
+ * The stream is hostile.  The only guarantee: a slice is never longer than the time
+ * since the switch before it.
  */
 #ifndef STAPWATCH_SLICES_H
 #define STAPWATCH_SLICES_H
