@@ -191,9 +191,9 @@ static const char *sw_call_count(unsigned int id)
 static const char *sw_call_by(enum sw_call_by by)
 {
 	if (sw_is_asked)
-		return "stapwatch: calls are told apart from a begin probe on";
+		return "stapwatch: call_by_process() and call_by_argument() are for begin probes";
 	if (sw_calls.by)
-		return "stapwatch: calls are told apart by one thing only";
+		return "stapwatch: calls are recorded by one key only: the process, or one argument";
 	sw_calls.by = by;
 	return NULL;
 }

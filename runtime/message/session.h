@@ -183,7 +183,7 @@ static void __maybe_unused sw_notify_end(void)
 	unread = sw_notify_unread();
 	lost = sw_notify_lost();
 	if (lost || unread)
-		_stp_warn("stapwatch: messages that nobody got: %llu found the buffer full, %llu were not read; -G notify_messages=N makes it larger\n",
+		_stp_warn("stapwatch: lost messages: %llu found the buffer full, %llu were not read; -G notify_messages=N makes it larger\n",
 			  lost, unread);
 	sw_notify_free();
 }

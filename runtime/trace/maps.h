@@ -388,13 +388,13 @@ static void sw_maps_report(void)
 	long busy = atomic_long_read(&sw_maps_busy);
 
 	if (no_id)
-		_stp_warn("stapwatch: %ld files have no build-id in the trace: what of them tells it was not in memory; a report goes by their paths\n",
+		_stp_warn("stapwatch: %ld files have no build-id in the trace, as the page with it was not in memory; reports use their paths\n",
 			  no_id);
 	if (busy)
 		_stp_warn("stapwatch: %ld processes' maps are not in the trace: they stayed locked\n",
 			  busy);
 	if (READ_ONCE(sw_maps_no_memory))
-		_stp_warn("stapwatch: what ran before the session has no maps in the trace: there was no memory to look\n");
+		_stp_warn("stapwatch: processes from before the session have no maps in the trace: there was no memory to look\n");
 }
 
 /**

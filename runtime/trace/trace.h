@@ -493,7 +493,7 @@ static void sw_trace_report(void)
 		_stp_warn("stapwatch: %lu of %lu samples were lost; -G stapwatch_buffer=KB makes a CPU's buffer larger\n",
 			  full, taken);
 	if (skipped)
-		_stp_warn("stapwatch: %lu of %lu samples were lost: SystemTap ran no handler, which was within another or on a CPU that came later\n",
+		_stp_warn("stapwatch: %lu of %lu samples were lost: SystemTap skipped the handler: another was running on that CPU, or the CPU came online later\n",
 			  skipped, taken);
 	if (other)
 		_stp_warn("stapwatch: %lu records of processes, their maps and marks were lost; -G stapwatch_buffer=KB makes a CPU's buffer larger\n",
