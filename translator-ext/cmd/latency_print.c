@@ -91,7 +91,7 @@ static void json_key(const struct latency_request *req,
 	buf_printf(out, ",\"%s\":%" PRId64, name, f->key);
 	if (f->comm) {
 		buf_puts(out, ",\"comm\":");
-		json_string(out, f->comm);
+		json_quote(out, f->comm);
 	}
 }
 
@@ -103,7 +103,7 @@ static void json_function(const struct latency_request *req,
 	size_t i;
 
 	buf_puts(out, "{\"function\":");
-	json_string(out, f->name);
+	json_quote(out, f->name);
 	if (req->by == LATENCY_BY_CPU)
 		buf_printf(out, ",\"cpu\":%" PRId64, f->cpu);
 	if (latency_has_keys(req))
@@ -120,7 +120,7 @@ static void json_function(const struct latency_request *req,
 		const struct latency_hist *h = &f->hists[LATENCY_EVENT(i)];
 
 		buf_printf(out, "%s{\"event\":", i ? "," : "");
-		json_string(out, req->events[i].text);
+		json_quote(out, req->events[i].text);
 		buf_printf(out, ",\"count\":%" PRIu64 ",\"calls\":%" PRIu64 "}",
 			   h->n[PERFMAP_HIST_SUM], h->count);
 	}

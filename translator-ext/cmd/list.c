@@ -331,7 +331,7 @@ static void put_lines(const struct list *l, struct buf *out)
 static void put_string(struct buf *out, const char *key, const char *s)
 {
 	buf_printf(out, "\"%s\": ", key);
-	json_string(out, s);
+	json_quote(out, s);
 }
 
 static void put_flag(struct buf *out, const char *key, bool value)

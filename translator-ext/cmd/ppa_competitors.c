@@ -207,7 +207,7 @@ void ppa_competitors_json(const struct ppa_interval *p,
 
 		buf_printf(out, "%s{\"tid\":%" PRIu32 ",\"name\":", i ? "," : "",
 			   w.threads[i].tid);
-		json_string(out, name.s ?: "");
+		json_quote(out, name.s ?: "");
 		buf_printf(out, ",\"ran_ns\":%" PRIu64 "}", ns[i]);
 		free(name.s);
 	}

@@ -38,7 +38,7 @@ static void put_name(struct buf *out, const char *comm)
 {
 	char *name = ppa_name(comm);
 
-	json_string(out, name);
+	json_quote(out, name);
 	free(name);
 }
 
@@ -129,7 +129,7 @@ static void put_cgroups(const struct ppa_interval *p, struct buf *out)
 	buf_printf(out, ",\"withheld\":%zu,\"cgroups\":[", withheld);
 	for (i = 0; i < nr; i++) {
 		buf_printf(out, "%s{\"cgroup\":", i ? "," : "");
-		json_string(out, all[i].path);
+		json_quote(out, all[i].path);
 		buf_printf(out, ",\"processes\":%zu,\"threads\":%zu,\"ended\":%" PRIu64,
 			   all[i].processes, all[i].threads, all[i].ended);
 		ppa_json_life(p, all[i].parts, all[i].life, out);

@@ -400,7 +400,7 @@ static void json_wakers(const struct ppa_interval *p, const struct ppa_lock *row
 			buf_printf(out, "%" PRIu32, by->tid);
 		buf_puts(out, ",\"name\":");
 		name = what ? (struct buf) { 0 } : ppa_thread_name(p, by->tid);
-		json_string(out, what ?: name.s ?: "");
+		json_quote(out, what ?: name.s ?: "");
 		free(name.s);
 		buf_printf(out, ",\"waits\":%" PRIu64 "}", by->waits);
 	}
@@ -417,14 +417,14 @@ static void json_place(const struct ppa_interval *p, struct ppa_names *names,
 	for (i = 0; i < row->nr_frames; i++) {
 		name = place_name(names, row, i);
 		buf_puts(out, i ? "," : "");
-		json_string(out, name.s);
+		json_quote(out, name.s);
 		free(name.s);
 	}
 	buf_puts(out, "],\"holder\":");
 	if (row->holder) {
 		name = ppa_thread_name(p, row->holder);
 		buf_printf(out, "{\"tid\":%" PRIu32 ",\"name\":", row->holder);
-		json_string(out, name.s ?: "");
+		json_quote(out, name.s ?: "");
 		buf_puts(out, "},");
 		free(name.s);
 	} else {
@@ -443,7 +443,7 @@ static void json_lock(const struct ppa_interval *p, struct ppa_names *names,
 
 	buf_printf(out, "{\"lock\":\"0x%" PRIx64 "\",\"kind\":\"%s\",\"name\":",
 		   l->rows->lock, kind_of(l->rows));
-	json_string(out, name.s);
+	json_quote(out, name.s);
 	free(name.s);
 	buf_puts(out, ",\"pid\":");
 	if (is_futex(l->rows))

@@ -43,7 +43,7 @@ static void json_head(const struct stat_request *req, const char *event,
 		      const struct stat_block *b, struct buf *out)
 {
 	buf_puts(out, "{\"event\":");
-	json_string(out, event);
+	json_quote(out, event);
 	buf_printf(out, ",\"time_ns\":%" PRId64, b->ns);
 	if (req->interval_ms)
 		buf_printf(out, ",\"late_cpus\":%" PRId64, b->late);
@@ -121,7 +121,7 @@ static void json_block(const struct stat_request *req,
 			json_head(req, req->events[i].text, b, out);
 			buf_printf(out, ",\"pid\":%" PRId64 ",\"tid\":%" PRId64
 				   ",\"comm\":", t->pid, t->tid);
-			json_string(out, t->name);
+			json_quote(out, t->name);
 			json_count(t->counts[i], out);
 			json_set(req, b, t->sets, t->ran_ns,
 				 req->events[i].set, out);

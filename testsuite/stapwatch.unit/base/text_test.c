@@ -32,8 +32,9 @@ static void test_shown(const char *name, const char *text, const char *should)
 static void test_json(const char *name, const char *text, const char *should)
 {
 	struct buf out = { 0 };
+	struct json j = { .out = &out };
 
-	json_string(&out, text);
+	json_string(&j, NULL, text);
 	test_text(name, &out, should);
 }
 
@@ -196,6 +197,81 @@ static void json_tests(void)
 	test_json("JSON: DEL", "\x7f", "\"\\u007f\"");
 	test_json("JSON: C1 as UTF-8", "\xc2\x9b", "\"\\u009b\"");
 	test_json("JSON: no UTF-8", "\xc3(\xff", "\"\\u00c3(\\u00ff\"");
+	test_json("JSON: plain text around the rest", "ab\nc\"d",
+		  "\"ab\\u000ac\\\"d\"");
+}
+
+static void json_writer_tests(void)
+{
+	struct buf out = { 0 };
+	struct json j = { .out = &out };
+
+	json_object(&j, NULL);
+	json_end_object(&j);
+	json_line(&j);
+	json_array(&j, NULL);
+	json_end_array(&j);
+	json_line(&j);
+	test_text("JSON: an empty object and an empty array, a line each", &out,
+		  "{}\n[]\n");
+
+	json_object(&j, NULL);
+	json_int(&j, "a", INT64_MIN);
+	json_uint(&j, "b", UINT64_MAX);
+	json_bool(&j, "c", true);
+	json_bool(&j, "d", false);
+	json_null(&j, "e");
+	json_fixed(&j, "f", 1.0625, 3);
+	json_fixed(&j, "g", 1e15, 0);
+	json_text(&j, "h", "{}");
+	json_string(&j, "\"i\n", "x");
+	json_end_object(&j);
+	test_text("JSON: values, and a key that is escaped", &out,
+		  "{\"a\":-9223372036854775808,\"b\":18446744073709551615,"
+		  "\"c\":true,\"d\":false,\"e\":null,\"f\":1.062,"
+		  "\"g\":1000000000000000,\"h\":{},\"\\\"i\\u000a\":\"x\"}");
+}
+
+static void json_nesting_tests(void)
+{
+	struct buf out = { 0 };
+	struct json j = { .out = &out };
+
+	json_object(&j, NULL);
+	json_array(&j, "a");
+	json_uint(&j, NULL, 1);
+	json_object(&j, NULL);
+	json_end_object(&j);
+	json_object(&j, NULL);
+	json_array(&j, "b");
+	json_string(&j, NULL, "");
+	json_string(&j, NULL, "");
+	json_end_array(&j);
+	json_uint(&j, "c", 2);
+	json_end_object(&j);
+	json_end_array(&j);
+	json_object(&j, "d");
+	json_end_object(&j);
+	json_uint(&j, "e", 3);
+	json_end_object(&j);
+	test_text("JSON: commas within, between and after others", &out,
+		  "{\"a\":[1,{},{\"b\":[\"\",\"\"],\"c\":2}],\"d\":{},\"e\":3}");
+
+	j.more = false;
+	json_array(&j, NULL);
+	json_break(&j);
+	json_uint(&j, NULL, 1);
+	json_break(&j);
+	json_uint(&j, NULL, 2);
+	json_end_array(&j);
+	test_text("JSON: an array of lines", &out, "[\n1,\n2]");
+
+	j.more = false;
+	json_array(&j, NULL);
+	json_fixed(&j, NULL, __builtin_nan(""), 3);
+	json_fixed(&j, NULL, -__builtin_inf(), 0);
+	json_end_array(&j);
+	test_text("JSON: numbers that it has none of", &out, "[null,null]");
 }
 
 static void test_xml(const char *name, const char *text, size_t most,
@@ -249,6 +325,8 @@ int main(void)
 		printf("UNSUPPORTED: C.UTF-8: this system has no such locale\n");
 	pad_tests();
 	json_tests();
+	json_writer_tests();
+	json_nesting_tests();
 	xml_tests();
 	stap_tests();
 	return !!test_failures;

@@ -11,7 +11,7 @@ void mark_json(struct buf *out, const struct mark *m, uint64_t zero)
 {
 	buf_printf(out, "{\"time_ns\":%" PRIu64 ",\"mark\":",
 		   span_since(zero, m->ns));
-	json_string(out, m->name);
+	json_quote(out, m->name);
 	buf_printf(out, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"cpu\":%" PRIu32 "}\n",
 		   m->pid, m->tid, m->cpu);
 }

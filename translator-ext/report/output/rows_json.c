@@ -12,7 +12,7 @@
 static void put_event(struct view *v, uint32_t event, struct buf *out)
 {
 	buf_puts(out, "\"event\":");
-	json_string(out, profile_event_name(v->profile, event));
+	json_quote(out, profile_event_name(v->profile, event));
 }
 
 static void put_column(const struct column *c, const char *text,
@@ -22,7 +22,7 @@ static void put_column(const struct column *c, const char *text,
 	if (c->is_number)
 		buf_puts(out, text);
 	else
-		json_string(out, text);
+		json_quote(out, text);
 }
 
 static void put_value_name(struct profile *p, uint32_t i,
@@ -30,7 +30,7 @@ static void put_value_name(struct profile *p, uint32_t i,
 {
 	buf_puts(out, *comma);
 	*comma = ",";
-	json_string(out, profile_value_name(p, i));
+	json_quote(out, profile_value_name(p, i));
 	buf_puts(out, ":");
 }
 

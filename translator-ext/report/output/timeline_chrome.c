@@ -38,7 +38,7 @@ static void put_called(struct writing *w, const char *what, uint32_t pid,
 {
 	begin_event(w, 'M', pid, tid);
 	buf_printf(w->out, ",\"name\":\"%s\",\"args\":{\"name\":", what);
-	json_string(w->out, name);
+	json_quote(w->out, name);
 	buf_puts(w->out, "}}");
 }
 
@@ -81,7 +81,7 @@ static void put_args(struct writing *w, const struct timeline_slice *s)
 		th = &w->v->timeline->threads[s->waker];
 		buf_printf(w->out,
 			   ",\"waker\":%" PRIu32 ",\"waker_name\":", th->tid);
-		json_string(w->out, th->name);
+		json_quote(w->out, th->name);
 	} else if (timeline_waker(s)) {
 		buf_printf(w->out, ",\"waker_name\":\"%s\"", timeline_waker(s));
 	}
@@ -96,7 +96,7 @@ static void put_slice(struct writing *w, const struct timeline_slice *s,
 
 	begin_event(w, 'X', pid, tid);
 	buf_puts(w->out, ",\"name\":");
-	json_string(w->out, name);
+	json_quote(w->out, name);
 	put_time(w, "ts", from);
 	put_time(w, "dur", timeline_ns(t, s->to) - from);
 	put_args(w, s);
@@ -131,7 +131,7 @@ static void put_mark(struct writing *w, const struct mark *m)
 	begin_event(w, 'i', m->pid, m->tid);
 	put_time(w, "ts", m->ns);
 	buf_puts(w->out, ",\"s\":\"g\",\"name\":");
-	json_string(w->out, m->name);
+	json_quote(w->out, m->name);
 	buf_puts(w->out, "}");
 }
 

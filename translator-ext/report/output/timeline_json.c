@@ -14,7 +14,7 @@ static void put_thread(const struct timeline_view *v, uint32_t nr,
 
 	buf_printf(out, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"comm\":",
 		   th->pid, th->tid);
-	json_string(out, th->name);
+	json_quote(out, th->name);
 }
 
 static void put_waker(const struct timeline_view *v,
@@ -25,7 +25,7 @@ static void put_waker(const struct timeline_view *v,
 	if (s->waker != TIMELINE_NONE) {
 		th = &v->timeline->threads[s->waker];
 		buf_printf(out, ",\"waker\":%" PRIu32 ",\"waker_name\":", th->tid);
-		json_string(out, th->name);
+		json_quote(out, th->name);
 	} else if (timeline_waker(s)) {
 		buf_printf(out, ",\"waker_name\":\"%s\"", timeline_waker(s));
 	}
