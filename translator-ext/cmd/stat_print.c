@@ -40,94 +40,107 @@ static double rate_of(const struct stat_rate *r, const int64_t *counts)
 /* ---- JSON: an object for each event and whom it was counted for */
 
 static void json_head(const struct stat_request *req, const char *event,
-		      const struct stat_block *b, struct buf *out)
+		      const struct stat_block *b, struct json *j)
 {
-	buf_puts(out, "{\"event\":");
-	json_quote(out, event);
-	buf_printf(out, ",\"time_ns\":%" PRId64, b->ns);
+	json_object(j, NULL);
+	json_string(j, "event", event);
+	json_int(j, "time_ns", b->ns);
 	if (req->interval_ms)
-		buf_printf(out, ",\"late_cpus\":%" PRId64, b->late);
+		json_int(j, "late_cpus", b->late);
 }
 
-static void json_number(const char *name, int64_t v, struct buf *out)
+static void json_end(struct json *j)
+{
+	json_end_object(j);
+	json_line(j);
+}
+
+static void json_number(const char *name, int64_t v, struct json *j)
 {
 	if (v == STAT_NO_COUNT)
-		buf_printf(out, ",\"%s\":null", name);
+		json_null(j, name);
 	else
-		buf_printf(out, ",\"%s\":%" PRId64, name, v);
+		json_int(j, name, v);
 }
 
 static void json_set(const struct stat_request *req,
 		     const struct stat_block *b, const struct stat_set *sets,
-		     int64_t session_ns, size_t set, struct buf *out)
+		     int64_t session_ns, size_t set, struct json *j)
 {
 	const bool several = req->nr_sets > 1;
 
-	buf_printf(out, ",\"set\":%zu", set);
-	json_number("runs", several ? sets[set].runs : 1, out);
-	json_number("active_ns", several ? sets[set].active_ns : b->span_ns,
-		    out);
+	json_uint(j, "set", set);
+	json_number("runs", several ? sets[set].runs : 1, j);
+	json_number("active_ns", several ? sets[set].active_ns : b->span_ns, j);
 	if (several)
-		json_number("session_ns", session_ns, out);
+		json_number("session_ns", session_ns, j);
 }
 
-static void json_count(int64_t count, struct buf *out)
+static void json_count(int64_t count, struct json *j)
 {
-	json_number("count", count, out);
-	buf_printf(out, ",\"withheld\":%d", count == STAT_NO_COUNT);
+	json_number("count", count, j);
+	json_int(j, "withheld", count == STAT_NO_COUNT);
 }
 
-static void json_estimate(const struct stat_estimate *e, struct buf *out)
+static void json_estimated(const char *name, bool known, double v,
+			   struct json *j)
 {
-	if (!e->known)
-		buf_puts(out, ",\"estimate\":null");
+	if (known)
+		json_fixed(j, name, v, 0);
 	else
-		buf_printf(out, ",\"estimate\":%.0f", e->count);
-	if (!e->bounded)
-		buf_puts(out, ",\"estimate_error\":null");
-	else
-		buf_printf(out, ",\"estimate_error\":%.0f", e->error);
+		json_null(j, name);
+}
+
+static void json_thread(const struct stat_request *req,
+			const struct stat_block *b,
+			const struct stat_thread *t, struct json *j)
+{
+	size_t i;
+
+	for (i = 0; i < req->nr_events; i++) {
+		json_head(req, req->events[i].text, b, j);
+		json_int(j, "pid", t->pid);
+		json_int(j, "tid", t->tid);
+		json_string(j, "comm", t->name);
+		json_count(t->counts[i], j);
+		json_set(req, b, t->sets, t->ran_ns, req->events[i].set, j);
+		json_end(j);
+	}
 }
 
 static void json_block(const struct stat_request *req,
 		       const struct stat_block *b, struct buf *out)
 {
-	size_t i, n;
+	struct json j = { .out = out };
+	size_t i;
 
 	for (i = 0; i < req->nr_events; i++) {
-		json_head(req, req->events[i].text, b, out);
-		json_count(b->counts[i], out);
+		json_head(req, req->events[i].text, b, &j);
+		json_count(b->counts[i], &j);
 		json_set(req, b, b->sets, b->session_ns, req->events[i].set,
-			 out);
-		if (b->estimates)
-			json_estimate(&b->estimates[i], out);
-		buf_puts(out, "}\n");
+			 &j);
+		if (b->estimates) {
+			const struct stat_estimate *e = &b->estimates[i];
+
+			json_estimated("estimate", e->known, e->count, &j);
+			json_estimated("estimate_error", e->bounded, e->error,
+				       &j);
+		}
+		json_end(&j);
 	}
 	for (i = 0; i < req->nr_rates; i++) {
 		const struct stat_rate *r = &req->rates[i];
 
 		if (!has_rate(r, b->counts))
 			continue;
-		json_head(req, r->derived->name, b, out);
-		buf_printf(out, ",\"value\":%.6f", rate_of(r, b->counts));
+		json_head(req, r->derived->name, b, &j);
+		json_fixed(&j, "value", rate_of(r, b->counts), 6);
 		json_set(req, b, b->sets, b->session_ns,
-			 req->events[r->numerator].set, out);
-		buf_puts(out, "}\n");
+			 req->events[r->numerator].set, &j);
+		json_end(&j);
 	}
-	for (n = 0; n < b->nr_threads; n++) {
-		const struct stat_thread *t = &b->threads[n];
-
-		for (i = 0; i < req->nr_events; i++) {
-			json_head(req, req->events[i].text, b, out);
-			buf_printf(out, ",\"pid\":%" PRId64 ",\"tid\":%" PRId64
-				   ",\"comm\":", t->pid, t->tid);
-			json_quote(out, t->name);
-			json_count(t->counts[i], out);
-			json_set(req, b, t->sets, t->ran_ns,
-				 req->events[i].set, out);
-			buf_puts(out, "}\n");
-		}
-	}
+	for (i = 0; i < b->nr_threads; i++)
+		json_thread(req, b, &b->threads[i], &j);
 }
 
 /* ---- for people */
