@@ -79,56 +79,68 @@ static double rate(const struct latency_rate *r,
 
 /* Calls that have no key of their own have none here, either. */
 static void json_key(const struct latency_request *req,
-		     const struct latency_function *f, struct buf *out)
+		     const struct latency_function *f, struct json *j)
 {
 	const char *name = req->by == LATENCY_BY_PROCESS ? "process"
 							 : "argument";
 
 	if (!f->has_key) {
-		buf_printf(out, ",\"%s\":null", name);
+		json_null(j, name);
 		return;
 	}
-	buf_printf(out, ",\"%s\":%" PRId64, name, f->key);
-	if (f->comm) {
-		buf_puts(out, ",\"comm\":");
-		json_quote(out, f->comm);
-	}
+	json_int(j, name, f->key);
+	if (f->comm)
+		json_string(j, "comm", f->comm);
+}
+
+static void json_times(const struct latency_block *b,
+		       const struct latency_function *f, struct json *j)
+{
+	const struct times t = times_of(b, f);
+
+	json_fixed(j, "total_ns", t.total, 0);
+	json_fixed(j, "share", share(b, f), 6);
+	json_fixed(j, "mean_ns", t.mean, 1);
+	json_fixed(j, "p50_ns", t.p50, 0);
+	json_fixed(j, "p99_ns", t.p99, 0);
+	json_fixed(j, "p999_ns", t.p999, 0);
+	json_fixed(j, "max_ns", t.max, 0);
+	json_fixed(j, "on_cpu_ns", t.on_cpu, 0);
+	json_uint(j, "on_cpu_calls", f->hists[LATENCY_ON_CPU].count);
 }
 
 static void json_function(const struct latency_request *req,
 			  const struct latency_block *b,
-			  const struct latency_function *f, struct buf *out)
+			  const struct latency_function *f, struct json *j)
 {
-	const struct times t = times_of(b, f);
 	size_t i;
 
-	buf_puts(out, "{\"function\":");
-	json_quote(out, f->name);
+	json_object(j, NULL);
+	json_string(j, "function", f->name);
 	if (req->by == LATENCY_BY_CPU)
-		buf_printf(out, ",\"cpu\":%" PRId64, f->cpu);
+		json_int(j, "cpu", f->cpu);
 	if (latency_has_keys(req))
-		json_key(req, f, out);
-	buf_printf(out, ",\"time_ns\":%" PRId64 ",\"calls\":%" PRIu64
-		   ",\"missed\":%" PRIu64 ",\"total_ns\":%.0f,\"share\":%.6f"
-		   ",\"mean_ns\":%.1f,\"p50_ns\":%.0f,\"p99_ns\":%.0f"
-		   ",\"p999_ns\":%.0f,\"max_ns\":%.0f,\"on_cpu_ns\":%.0f"
-		   ",\"on_cpu_calls\":%" PRIu64 ",\"events\":[",
-		   b->ns, calls(f), f->missed, t.total, share(b, f), t.mean,
-		   t.p50, t.p99, t.p999, t.max, t.on_cpu,
-		   f->hists[LATENCY_ON_CPU].count);
+		json_key(req, f, j);
+	json_int(j, "time_ns", b->ns);
+	json_uint(j, "calls", calls(f));
+	json_uint(j, "missed", f->missed);
+	json_times(b, f, j);
+	json_array(j, "events");
 	for (i = 0; i < req->nr_events; i++) {
 		const struct latency_hist *h = &f->hists[LATENCY_EVENT(i)];
 
-		buf_printf(out, "%s{\"event\":", i ? "," : "");
-		json_quote(out, req->events[i].text);
-		buf_printf(out, ",\"count\":%" PRIu64 ",\"calls\":%" PRIu64 "}",
-			   h->n[PERFMAP_HIST_SUM], h->count);
+		json_object(j, NULL);
+		json_string(j, "event", req->events[i].text);
+		json_uint(j, "count", h->n[PERFMAP_HIST_SUM]);
+		json_uint(j, "calls", h->count);
+		json_end_object(j);
 	}
-	buf_puts(out, "]");
+	json_end_array(j);
 	for (i = 0; i < req->nr_rates; i++)
-		buf_printf(out, ",\"%s\":%.6f", req->rates[i].derived->name,
-			   rate(&req->rates[i], f));
-	buf_puts(out, "}\n");
+		json_fixed(j, req->rates[i].derived->name,
+			   rate(&req->rates[i], f), 6);
+	json_end_object(j);
+	json_line(j);
 }
 
 /* ---- for people */
@@ -309,12 +321,13 @@ int latency_print(const struct latency_request *req,
 	const bool draws = !req->json && !req->interval_ms &&
 			   b->nr_functions == 1 && calls(&b->functions[0]);
 	struct buf out = { 0 };
+	struct json j = { .out = &out };
 	size_t i;
 	int rc;
 
 	if (req->json)
 		for (i = 0; i < b->nr_functions; i++)
-			json_function(req, b, &b->functions[i], &out);
+			json_function(req, b, &b->functions[i], &j);
 	else
 		put_table(req, b, &out);
 	if (draws) {
