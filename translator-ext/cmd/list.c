@@ -328,69 +328,61 @@ static void put_lines(const struct list *l, struct buf *out)
 	free(name.s);
 }
 
-static void put_string(struct buf *out, const char *key, const char *s)
+static void put_attr(struct json *j, const struct event_attr *a)
 {
-	buf_printf(out, "\"%s\": ", key);
-	json_quote(out, s);
+	json_uint(j, "type", a->type);
+	json_uint(j, "config", a->config);
+	json_uint(j, "config1", a->config1);
+	json_uint(j, "config2", a->config2);
+	json_uint(j, "config3", a->config3);
+	json_uint(j, "config4", a->config4);
+	json_bool(j, "exclude_user", a->exclude_user);
+	json_bool(j, "exclude_kernel", a->exclude_kernel);
+	json_bool(j, "exclude_hv", a->exclude_hv);
+	json_bool(j, "exclude_idle", a->exclude_idle);
+	json_bool(j, "exclude_host", a->exclude_host);
+	json_bool(j, "exclude_guest", a->exclude_guest);
+	json_uint(j, "precise_ip", a->precise_ip);
+	json_uint(j, "sample_type", a->sample_type);
 }
 
-static void put_flag(struct buf *out, const char *key, bool value)
+static void put_derived(struct json *j, const struct event_derived *d)
 {
-	buf_printf(out, ", \"%s\": %s", key, value ? "true" : "false");
+	json_string(j, "numerator", d->numerator);
+	json_string(j, "denominator", d->denominator);
+	json_uint(j, "scale", d->scale);
 }
 
-static void put_attr(struct buf *out, const struct event_attr *a)
+static void put_entry(struct json *j, const struct entry *e)
 {
-	buf_printf(out, ", \"type\": %u, \"config\": %llu, \"config1\": %llu,"
-		   " \"config2\": %llu, \"config3\": %llu, \"config4\": %llu",
-		   a->type,
-		   (unsigned long long)a->config,
-		   (unsigned long long)a->config1,
-		   (unsigned long long)a->config2,
-		   (unsigned long long)a->config3,
-		   (unsigned long long)a->config4);
-	put_flag(out, "exclude_user", a->exclude_user);
-	put_flag(out, "exclude_kernel", a->exclude_kernel);
-	put_flag(out, "exclude_hv", a->exclude_hv);
-	put_flag(out, "exclude_idle", a->exclude_idle);
-	put_flag(out, "exclude_host", a->exclude_host);
-	put_flag(out, "exclude_guest", a->exclude_guest);
-	buf_printf(out, ", \"precise_ip\": %u, \"sample_type\": %llu",
-		   a->precise_ip, (unsigned long long)a->sample_type);
-}
-
-static void put_derived(struct buf *out, const struct event_derived *d)
-{
-	buf_puts(out, ", ");
-	put_string(out, "numerator", d->numerator);
-	buf_puts(out, ", ");
-	put_string(out, "denominator", d->denominator);
-	buf_printf(out, ", \"scale\": %u", d->scale);
+	json_object(j, NULL);
+	json_string(j, "name", e->name);
+	json_string(j, "notation", notation_names[e->notation]);
+	json_string(j, "text", e->text);
+	if (e->has_attr) {
+		put_attr(j, &e->attr);
+	} else {
+		json_null(j, "type");
+		json_null(j, "config");
+	}
+	if (e->derived)
+		put_derived(j, e->derived);
+	json_end_object(j);
 }
 
 static void put_json(const struct list *l, struct buf *out)
 {
-	const struct entry *e;
+	struct json j = { .out = out };
 	size_t i;
 
-	buf_puts(out, "[");
+	json_array(&j, NULL);
 	for (i = 0; i < l->nr; i++) {
-		e = &l->entries[i];
-		buf_puts(out, i ? ",\n{" : "\n{");
-		put_string(out, "name", e->name);
-		buf_puts(out, ", ");
-		put_string(out, "notation", notation_names[e->notation]);
-		buf_puts(out, ", ");
-		put_string(out, "text", e->text);
-		if (e->has_attr)
-			put_attr(out, &e->attr);
-		else
-			buf_puts(out, ", \"type\": null, \"config\": null");
-		if (e->derived)
-			put_derived(out, e->derived);
-		buf_puts(out, "}");
+		json_break(&j);
+		put_entry(&j, &l->entries[i]);
 	}
-	buf_puts(out, "\n]\n");
+	json_line(&j);
+	json_end_array(&j);
+	json_line(&j);
 }
 
 static int write_out(const struct buf *out)
