@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/json.h"
-
 /* What a thread waited for. */
 struct waited {
 	struct ppa_competitor threads[PPA_COMPETITORS];	/* most time first */
@@ -182,7 +180,7 @@ bool ppa_competitors_put(const struct ppa_interval *p,
 /* ---- for programs */
 
 void ppa_competitors_json(const struct ppa_interval *p,
-			  const struct ppa_thread *t, struct buf *out)
+			  const struct ppa_thread *t, struct json *j)
 {
 	static const char *const names[PPA_NR_COMPETED_VALUES] = {
 		[PPA_COMPETED_OTHERS] = "others_ns",
@@ -200,19 +198,21 @@ void ppa_competitors_json(const struct ppa_interval *p,
 	for (i = 0; i < PPA_NR_COMPETED_VALUES; i++)
 		ticks[nr++] = w.values[i];
 	ppa_parts_ns(ticks, ns, nr, p->now.hz);
-	buf_printf(out, ",\"ready_while\":{\"sum_ns\":%" PRIu64 ",\"competitors\":[",
-		   ppa_ns(w.all, p->now.hz));
+	json_object(j, "ready_while");
+	json_uint(j, "sum_ns", ppa_ns(w.all, p->now.hz));
+	json_array(j, "competitors");
 	for (i = 0; i < w.nr; i++) {
 		struct buf name = ppa_thread_name(p, w.threads[i].tid);
 
-		buf_printf(out, "%s{\"tid\":%" PRIu32 ",\"name\":", i ? "," : "",
-			   w.threads[i].tid);
-		json_quote(out, name.s ?: "");
-		buf_printf(out, ",\"ran_ns\":%" PRIu64 "}", ns[i]);
+		json_object(j, NULL);
+		json_uint(j, "tid", w.threads[i].tid);
+		json_string(j, "name", name.s ?: "");
+		json_uint(j, "ran_ns", ns[i]);
+		json_end_object(j);
 		free(name.s);
 	}
-	buf_puts(out, "]");
+	json_end_array(j);
 	for (i = 0; i < PPA_NR_COMPETED_VALUES; i++)
-		buf_printf(out, ",\"%s\":%" PRIu64, names[i], ns[w.nr + i]);
-	buf_puts(out, "}");
+		json_uint(j, names[i], ns[w.nr + i]);
+	json_end_object(j);
 }

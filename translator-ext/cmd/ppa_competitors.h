@@ -3,6 +3,7 @@
 #ifndef STAPWATCH_CMD_PPA_COMPETITORS_H
 #define STAPWATCH_CMD_PPA_COMPETITORS_H
 
+#include "base/json.h"
 #include "cmd/ppa_interval.h"
 
 /**
@@ -16,8 +17,8 @@
 bool ppa_competitors_put(const struct ppa_interval *p,
 			 const struct ppa_thread *t, struct buf *out);
 
-/** ppa_competitors_json - the member of a thread that has all of it, after others */
+/** ppa_competitors_json - the member of a thread that has all of it */
 void ppa_competitors_json(const struct ppa_interval *p,
-			  const struct ppa_thread *t, struct buf *out);
+			  const struct ppa_thread *t, struct json *j);
 
 #endif

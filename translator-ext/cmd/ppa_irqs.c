@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "cmd/ppa_why.h"
 
 static const struct {
@@ -183,35 +184,42 @@ static int by_sum(const void *a, const void *b, void *sort)
 }
 
 static void json_cpu(const struct ppa_interval *p, const struct irqs *q,
-		     struct buf *out)
+		     struct json *j)
 {
 	uint64_t ns[NR_PARTS];
 	size_t i;
 
 	ppa_parts_ns(q->parts, ns, NR_PARTS, p->now.hz);
-	buf_printf(out, "{\"cpu\":%zu,\"sum_ns\":%" PRIu64 ",\"parts\":{",
-		   q->cpu, ppa_ns(q->elapsed, p->now.hz));
+	json_object(j, NULL);
+	json_uint(j, "cpu", q->cpu);
+	json_uint(j, "sum_ns", ppa_ns(q->elapsed, p->now.hz));
+	json_object(j, "parts");
 	for (i = 0; i < NR_KINDS; i++)
-		buf_printf(out, "\"%s\":%" PRIu64 ",", kinds[i].name, ns[i]);
-	buf_printf(out, "\"softirq\":%" PRIu64 ",\"rest\":%" PRIu64
-		   "},\"counts\":{", ns[OTHERS], ns[REST]);
+		json_uint(j, kinds[i].name, ns[i]);
+	json_uint(j, "softirq", ns[OTHERS]);
+	json_uint(j, "rest", ns[REST]);
+	json_end_object(j);
+	json_object(j, "counts");
 	for (i = 0; i < NR_KINDS; i++)
-		buf_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "",
-			   kinds[i].name, q->counts[i]);
-	buf_puts(out, "}}");
+		json_uint(j, kinds[i].name, q->counts[i]);
+	json_end_object(j);
+	json_end_object(j);
 }
 
 void ppa_irqs_json(const struct ppa_interval *p, struct buf *out)
 {
 	size_t nr, i;
 	struct irqs *all = irqs_of_all(p, &nr);
+	struct json j = { .out = out };
 
 	qsort_r(all, nr, sizeof(*all), by_sum, (void *)&p->sort);
-	buf_printf(out, "{\"seconds\":%.6f,\"irqs\":[", p->seconds);
-	for (i = 0; i < nr; i++) {
-		buf_puts(out, i ? "," : "");
-		json_cpu(p, &all[i], out);
-	}
-	buf_puts(out, "]}\n");
+	json_object(&j, NULL);
+	json_fixed(&j, "seconds", p->seconds, 6);
+	json_array(&j, "irqs");
+	for (i = 0; i < nr; i++)
+		json_cpu(p, &all[i], &j);
+	json_end_array(&j);
+	json_end_object(&j);
+	json_line(&j);
 	free(all);
 }

@@ -2,11 +2,9 @@
 /* An interval as JSON; ppa_json.h says what is wanted of it. */
 #include "cmd/ppa_json.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "cmd/ppa_cgroup.h"
 #include "cmd/ppa_competitors.h"
 #include "cmd/ppa_why.h"
@@ -19,7 +17,7 @@ struct field {
 
 static void put_fields(const struct ppa_interval *p, const struct field *f,
 		       size_t nr, const uint64_t *v, const uint64_t *o,
-		       struct buf *out)
+		       struct json *j)
 {
 	size_t i;
 	uint64_t d;
@@ -27,54 +25,47 @@ static void put_fields(const struct ppa_interval *p, const struct field *f,
 	for (i = 0; i < nr; i++) {
 		d = v[f[i].value] - (o ? o[f[i].value] : 0);
 		if (f[i].time)
-			buf_printf(out, ",\"%s\":%.3f", f[i].name,
-				   ppa_us(p, d));
+			json_fixed(j, f[i].name, ppa_us(p, d), 3);
 		else
-			buf_printf(out, ",\"%s\":%" PRIu64, f[i].name, d);
+			json_uint(j, f[i].name, d);
 	}
 }
 
-static void put_name(struct buf *out, const char *comm)
+static void put_name(struct json *j, const char *comm)
 {
 	char *name = ppa_name(comm);
 
-	json_quote(out, name);
+	json_string(j, "name", name);
 	free(name);
 }
 
 void ppa_json_life(const struct ppa_interval *p, const uint64_t *parts,
-		   uint64_t life, struct buf *out)
+		   uint64_t life, struct json *j)
 {
 	uint64_t ns[PPA_NR_PARTS];
 	unsigned int i;
 
 	ppa_parts_ns(parts, ns, PPA_NR_PARTS, p->now.hz);
-	buf_printf(out, ",\"sum_ns\":%" PRIu64 ",\"parts\":{",
-		   ppa_ns(life, p->now.hz));
+	json_uint(j, "sum_ns", ppa_ns(life, p->now.hz));
+	json_object(j, "parts");
 	for (i = 0; i < PPA_NR_PARTS; i++)
-		buf_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "",
-			   ppa_part_name(i), ns[i]);
-	buf_puts(out, "}");
+		json_uint(j, ppa_part_name(i), ns[i]);
+	json_end_object(j);
 }
 
-static void put_waits(const struct ppa_thread *t, struct buf *out)
+static void put_waits(const struct ppa_thread *t, struct json *j)
 {
-	const char *comma = "";
 	unsigned int i;
 
-	buf_puts(out, ",\"waits\":{");
-	for (i = 0; i < PPA_NR_PARTS; i++) {
-		if (!t->waits[i])
-			continue;
-		buf_printf(out, "%s\"%s\":%" PRIu64, comma, ppa_part_name(i),
-			   t->waits[i]);
-		comma = ",";
-	}
-	buf_puts(out, "}");
+	json_object(j, "waits");
+	for (i = 0; i < PPA_NR_PARTS; i++)
+		if (t->waits[i])
+			json_uint(j, ppa_part_name(i), t->waits[i]);
+	json_end_object(j);
 }
 
 static void put_cpu_life(const struct ppa_interval *p, const uint64_t *v,
-			 const uint64_t *o, struct buf *out)
+			 const uint64_t *o, struct json *j)
 {
 	static const struct field parts[] = {
 		{ "user", PPA_USRMODE, true },
@@ -92,54 +83,58 @@ static void put_cpu_life(const struct ppa_interval *p, const uint64_t *v,
 	for (i = 0; i < nr; i++)
 		ticks[i] = v[parts[i].value] - (o ? o[parts[i].value] : 0);
 	ppa_parts_ns(ticks, ns, nr, p->now.hz);
-	buf_printf(out, ",\"sum_ns\":%" PRIu64 ",\"parts\":{",
-		   ppa_ns(v[PPA_ELAPSED] - (o ? o[PPA_ELAPSED] : 0),
-			  p->now.hz));
+	json_uint(j, "sum_ns",
+		  ppa_ns(v[PPA_ELAPSED] - (o ? o[PPA_ELAPSED] : 0),
+			 p->now.hz));
+	json_object(j, "parts");
 	for (i = 0; i < nr; i++)
-		buf_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "",
-			   parts[i].name, ns[i]);
-	buf_puts(out, "}");
+		json_uint(j, parts[i].name, ns[i]);
+	json_end_object(j);
 }
 
 static void put_processes(const struct ppa_interval *p, uint64_t pid,
-			  struct buf *out)
+			  struct json *j)
 {
 	size_t nr, withheld, i;
 	struct ppa_process *all = ppa_processes(p, pid, &nr, &withheld);
 
-	buf_printf(out, ",\"withheld\":%zu,\"processes\":[", withheld);
+	json_uint(j, "withheld", withheld);
+	json_array(j, "processes");
 	for (i = 0; i < nr; i++) {
-		buf_printf(out, "%s{\"pid\":%u,\"name\":", i ? "," : "",
-			   all[i].pid);
-		put_name(out, all[i].comm);
-		buf_printf(out, ",\"threads\":%zu,\"ended\":%" PRIu64,
-			   all[i].threads, all[i].ended);
-		ppa_json_life(p, all[i].parts, all[i].life, out);
-		buf_puts(out, "}");
+		json_object(j, NULL);
+		json_uint(j, "pid", all[i].pid);
+		put_name(j, all[i].comm);
+		json_uint(j, "threads", all[i].threads);
+		json_uint(j, "ended", all[i].ended);
+		ppa_json_life(p, all[i].parts, all[i].life, j);
+		json_end_object(j);
 	}
-	buf_puts(out, "]");
+	json_end_array(j);
 	free(all);
 }
 
-static void put_cgroups(const struct ppa_interval *p, struct buf *out)
+static void put_cgroups(const struct ppa_interval *p, struct json *j)
 {
 	size_t nr, withheld, i;
 	struct ppa_cgroup *all = ppa_cgroups(p, &nr, &withheld);
 
-	buf_printf(out, ",\"withheld\":%zu,\"cgroups\":[", withheld);
+	json_uint(j, "withheld", withheld);
+	json_array(j, "cgroups");
 	for (i = 0; i < nr; i++) {
-		buf_printf(out, "%s{\"cgroup\":", i ? "," : "");
-		json_quote(out, all[i].path);
-		buf_printf(out, ",\"processes\":%zu,\"threads\":%zu,\"ended\":%" PRIu64,
-			   all[i].processes, all[i].threads, all[i].ended);
-		ppa_json_life(p, all[i].parts, all[i].life, out);
-		buf_puts(out, "}");
+		json_object(j, NULL);
+		json_string(j, "cgroup", all[i].path);
+		json_uint(j, "processes", all[i].processes);
+		json_uint(j, "threads", all[i].threads);
+		json_uint(j, "ended", all[i].ended);
+		ppa_json_life(p, all[i].parts, all[i].life, j);
+		json_end_object(j);
 	}
-	buf_puts(out, "]");
+	json_end_array(j);
 	ppa_cgroups_free(all, nr);
 }
 
-static void put_threads(const struct ppa_interval *p, struct buf *out)
+static void put_thread(const struct ppa_interval *p, const struct ppa_thread *t,
+		       struct json *j)
 {
 	static const struct field thread[] = {
 		{ "system_us", PPA_SCACCUM, true },
@@ -157,38 +152,39 @@ static void put_threads(const struct ppa_interval *p, struct buf *out)
 		{ "preempted_us", PPA_PREEMPTACCUM, true },
 		{ "switch_us", PPA_AVGCTXT, true },
 	};
-	size_t i, k;
+	unsigned int i;
 
-	buf_puts(out, ",\"threads\":[");
-	for (i = 0; i < p->nr_rows; i++) {
-		const struct ppa_thread *t = &p->rows[i];
-
-		buf_printf(out, "%s{\"tid\":%u,\"pid\":%u,\"name\":",
-			   i ? "," : "", t->tid, t->tgid);
-		put_name(out, t->comm);
-		buf_printf(out, ",\"ended\":%s",
-			   t->flags & PPA_ENDED ? "true" : "false");
-		buf_printf(out, ",\"user_us\":%.3f",
-			   ppa_us(p, t->values[PPA_SCHEDACCUM] -
-				 t->values[PPA_SCACCUM]));
-		put_fields(p, thread, sizeof(thread) / sizeof(*thread),
-			   t->values, NULL, out);
-		buf_puts(out, ",\"latencies\":[");
-		for (k = 0; k < PPA_NR_BUCKETS; k++)
-			buf_printf(out, "%s%" PRIu64, k ? "," : "",
-				   (uint64_t)t->latency[k]);
-		buf_puts(out, "]");
-		ppa_json_life(p, t->parts, t->life, out);
-		put_waits(t, out);
-		if (p->now.has_competitors)
-			ppa_competitors_json(p, t, out);
-		buf_puts(out, "}");
-	}
-	buf_puts(out, "]");
+	json_object(j, NULL);
+	json_uint(j, "tid", t->tid);
+	json_uint(j, "pid", t->tgid);
+	put_name(j, t->comm);
+	json_bool(j, "ended", t->flags & PPA_ENDED);
+	json_fixed(j, "user_us", ppa_us(p, t->values[PPA_SCHEDACCUM] -
+					   t->values[PPA_SCACCUM]), 3);
+	put_fields(p, thread, sizeof(thread) / sizeof(*thread), t->values,
+		   NULL, j);
+	json_array(j, "latencies");
+	for (i = 0; i < PPA_NR_BUCKETS; i++)
+		json_uint(j, NULL, t->latency[i]);
+	json_end_array(j);
+	ppa_json_life(p, t->parts, t->life, j);
+	put_waits(t, j);
+	if (p->now.has_competitors)
+		ppa_competitors_json(p, t, j);
+	json_end_object(j);
 }
 
-void ppa_json(const struct ppa_interval *p, enum ppa_by by, uint64_t pid,
-	      struct buf *out)
+static void put_threads(const struct ppa_interval *p, struct json *j)
+{
+	size_t i;
+
+	json_array(j, "threads");
+	for (i = 0; i < p->nr_rows; i++)
+		put_thread(p, &p->rows[i], j);
+	json_end_array(j);
+}
+
+static void put_cpu(const struct ppa_interval *p, size_t at, struct json *j)
 {
 	static const struct field cpu[] = {
 		{ "user_us", PPA_USRMODE, true },
@@ -206,29 +202,48 @@ void ppa_json(const struct ppa_interval *p, enum ppa_by by, uint64_t pid,
 		{ "latency_us", PPA_SYS_SCHLATACCUM, true },
 		{ "wakeups", PPA_SYS_SCHLATCNT, false },
 	};
+	const uint64_t *was = at < p->before.nr_cpus ? p->before.cpus[at].v :
+						       NULL;
+
+	json_object(j, NULL);
+	json_uint(j, "cpu", at);
+	put_fields(p, cpu, sizeof(cpu) / sizeof(*cpu), p->now.cpus[at].v, was,
+		   j);
+	put_cpu_life(p, p->now.cpus[at].v, was, j);
+	json_end_object(j);
+}
+
+static void put_others(const struct ppa_interval *p, struct json *j)
+{
+	json_object(j, "others");
+	json_fixed(j, "user_us", ppa_us(p, p->others.user), 3);
+	json_fixed(j, "system_us", ppa_us(p, p->others.system), 3);
+	json_uint(j, "syscalls", p->others.syscalls);
+	json_uint(j, "ended", p->others.ended);
+	json_uint(j, "lost", p->now.threads_lost);
+	json_end_object(j);
+}
+
+void ppa_json(const struct ppa_interval *p, enum ppa_by by, uint64_t pid,
+	      struct buf *out)
+{
 	size_t nr, i, *cpus = ppa_interval_cpus(p, &nr);
+	struct json j = { .out = out };
 
-	buf_printf(out, "{\"seconds\":%.6f,\"cpus\":[", p->seconds);
-	for (i = 0; i < nr; i++) {
-		const size_t at = cpus[i];
-		const uint64_t *was = at < p->before.nr_cpus ?
-				      p->before.cpus[at].v : NULL;
-
-		buf_printf(out, "%s{\"cpu\":%zu", i ? "," : "", at);
-		put_fields(p, cpu, sizeof(cpu) / sizeof(*cpu),
-			   p->now.cpus[at].v, was, out);
-		put_cpu_life(p, p->now.cpus[at].v, was, out);
-		buf_puts(out, "}");
-	}
+	json_object(&j, NULL);
+	json_fixed(&j, "seconds", p->seconds, 6);
+	json_array(&j, "cpus");
+	for (i = 0; i < nr; i++)
+		put_cpu(p, cpus[i], &j);
+	json_end_array(&j);
 	free(cpus);
-	buf_printf(out, "],\"others\":{\"user_us\":%.3f,\"system_us\":%.3f,\"syscalls\":%" PRIu64 ",\"ended\":%zu,\"lost\":%" PRIu64 "}",
-		   ppa_us(p, p->others.user), ppa_us(p, p->others.system),
-		   p->others.syscalls, p->others.ended, p->now.threads_lost);
+	put_others(p, &j);
 	if (by == PPA_THREADS)
-		put_threads(p, out);
+		put_threads(p, &j);
 	else if (by == PPA_PROCESSES)
-		put_processes(p, pid, out);
+		put_processes(p, pid, &j);
 	else if (by == PPA_CGROUPS)
-		put_cgroups(p, out);
-	buf_puts(out, "}\n");
+		put_cgroups(p, &j);
+	json_end_object(&j);
+	json_line(&j);
 }

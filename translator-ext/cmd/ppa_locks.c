@@ -363,114 +363,124 @@ void ppa_locks_table(const struct ppa_interval *p, struct ppa_names *names,
 /* ---- for programs */
 
 static void json_values(const struct ppa_interval *p, const uint64_t *v,
-			struct buf *out)
+			struct json *j)
 {
 	const uint64_t ticks[] = { v[PPA_LOCK_BLOCKED], v[PPA_LOCK_SPINNING] };
 	uint64_t ns[2];
 
 	ppa_parts_ns(ticks, ns, 2, p->now.hz);
-	buf_printf(out, "\"waits\":%" PRIu64 ",\"longest_ns\":%" PRIu64
-		   ",\"spins\":%" PRIu64 ",\"longest_spin_ns\":%" PRIu64
-		   ",\"sum_ns\":%" PRIu64 ",\"parts\":{\"blocked\":%" PRIu64
-		   ",\"spun\":%" PRIu64 "}",
-		   v[PPA_LOCK_WAITS], ppa_ns(v[PPA_LOCK_LONGEST], p->now.hz),
-		   v[PPA_LOCK_SPUN], ppa_ns(v[PPA_LOCK_LONGEST_SPIN], p->now.hz),
-		   ns[0] + ns[1], ns[0], ns[1]);
+	json_uint(j, "waits", v[PPA_LOCK_WAITS]);
+	json_uint(j, "longest_ns", ppa_ns(v[PPA_LOCK_LONGEST], p->now.hz));
+	json_uint(j, "spins", v[PPA_LOCK_SPUN]);
+	json_uint(j, "longest_spin_ns",
+		  ppa_ns(v[PPA_LOCK_LONGEST_SPIN], p->now.hz));
+	json_uint(j, "sum_ns", ns[0] + ns[1]);
+	json_object(j, "parts");
+	json_uint(j, "blocked", ns[0]);
+	json_uint(j, "spun", ns[1]);
+	json_end_object(j);
 }
 
-static void json_wakers(const struct ppa_interval *p, const struct ppa_lock *row,
-			struct buf *out)
+static void json_waker(const struct ppa_interval *p,
+		       const struct ppa_lock_waker *by, struct json *j)
 {
-	const char *sep = "";
+	const char *what = no_thread(by->tid);
+	struct buf name = what ? (struct buf) { 0 } :
+				 ppa_thread_name(p, by->tid);
+
+	json_object(j, NULL);
+	if (what)
+		json_null(j, "tid");
+	else
+		json_uint(j, "tid", by->tid);
+	json_string(j, "name", what ?: name.s ?: "");
+	json_uint(j, "waits", by->waits);
+	json_end_object(j);
+	free(name.s);
+}
+
+static void json_holder(const struct ppa_interval *p,
+			const struct ppa_lock *row, struct json *j)
+{
 	struct buf name;
-	uint32_t i;
 
-	buf_puts(out, "\"wakers\":[");
-	for (i = 0; i < PPA_LOCK_WAKERS; i++) {
-		const struct ppa_lock_waker *by = &row->wakers[i];
-		const char *what = no_thread(by->tid);
-
-		if (!by->waits)
-			continue;
-		buf_printf(out, "%s{\"tid\":", sep);
-		sep = ",";
-		if (what)
-			buf_puts(out, "null");
-		else
-			buf_printf(out, "%" PRIu32, by->tid);
-		buf_puts(out, ",\"name\":");
-		name = what ? (struct buf) { 0 } : ppa_thread_name(p, by->tid);
-		json_quote(out, what ?: name.s ?: "");
-		free(name.s);
-		buf_printf(out, ",\"waits\":%" PRIu64 "}", by->waits);
+	if (!row->holder) {
+		json_null(j, "holder");
+		return;
 	}
-	buf_puts(out, "],");
+	name = ppa_thread_name(p, row->holder);
+	json_object(j, "holder");
+	json_uint(j, "tid", row->holder);
+	json_string(j, "name", name.s ?: "");
+	json_end_object(j);
+	free(name.s);
 }
 
 static void json_place(const struct ppa_interval *p, struct ppa_names *names,
-		       const struct ppa_lock *row, struct buf *out)
+		       const struct ppa_lock *row, struct json *j)
 {
 	struct buf name = { 0 };
 	uint32_t i;
 
-	buf_puts(out, "{\"stack\":[");
+	json_object(j, NULL);
+	json_array(j, "stack");
 	for (i = 0; i < row->nr_frames; i++) {
 		name = place_name(names, row, i);
-		buf_puts(out, i ? "," : "");
-		json_quote(out, name.s);
+		json_string(j, NULL, name.s);
 		free(name.s);
 	}
-	buf_puts(out, "],\"holder\":");
-	if (row->holder) {
-		name = ppa_thread_name(p, row->holder);
-		buf_printf(out, "{\"tid\":%" PRIu32 ",\"name\":", row->holder);
-		json_quote(out, name.s ?: "");
-		buf_puts(out, "},");
-		free(name.s);
-	} else {
-		buf_puts(out, "null,");
-	}
-	json_wakers(p, row, out);
-	json_values(p, row->values, out);
-	buf_puts(out, "}");
+	json_end_array(j);
+	json_holder(p, row, j);
+	json_array(j, "wakers");
+	for (i = 0; i < PPA_LOCK_WAKERS; i++)
+		if (row->wakers[i].waits)
+			json_waker(p, &row->wakers[i], j);
+	json_end_array(j);
+	json_values(p, row->values, j);
+	json_end_object(j);
 }
 
 static void json_lock(const struct ppa_interval *p, struct ppa_names *names,
-		      const struct lock *l, struct buf *out)
+		      const struct lock *l, struct json *j)
 {
-	struct buf name = lock_name(l->rows);
+	struct buf text = { 0 };
 	size_t i;
 
-	buf_printf(out, "{\"lock\":\"0x%" PRIx64 "\",\"kind\":\"%s\",\"name\":",
-		   l->rows->lock, kind_of(l->rows));
-	json_quote(out, name.s);
-	free(name.s);
-	buf_puts(out, ",\"pid\":");
+	json_object(j, NULL);
+	buf_printf(&text, "0x%" PRIx64, l->rows->lock);
+	json_string(j, "lock", text.s);
+	free(text.s);
+	json_string(j, "kind", kind_of(l->rows));
+	text = lock_name(l->rows);
+	json_string(j, "name", text.s);
+	free(text.s);
 	if (is_futex(l->rows))
-		buf_printf(out, "%" PRIu64 ",", l->rows->space);
+		json_uint(j, "pid", l->rows->space);
 	else
-		buf_puts(out, "null,");
-	json_values(p, l->values, out);
-	buf_puts(out, ",\"places\":[");
-	for (i = 0; i < l->nr; i++) {
-		buf_puts(out, i ? "," : "");
-		json_place(p, names, &l->rows[i], out);
-	}
-	buf_puts(out, "]}");
+		json_null(j, "pid");
+	json_values(p, l->values, j);
+	json_array(j, "places");
+	for (i = 0; i < l->nr; i++)
+		json_place(p, names, &l->rows[i], j);
+	json_end_array(j);
+	json_end_object(j);
 }
 
 void ppa_locks_json(const struct ppa_interval *p, struct ppa_names *names,
 		    struct buf *out)
 {
 	struct locks l = locks_of(p);
+	struct json j = { .out = out };
 	size_t i;
 
 	ppa_names_look_again(names);
-	buf_printf(out, "{\"seconds\":%.6f,\"locks\":[", p->seconds);
-	for (i = 0; i < l.nr; i++) {
-		buf_puts(out, i ? "," : "");
-		json_lock(p, names, &l.all[i], out);
-	}
-	buf_puts(out, "]}\n");
+	json_object(&j, NULL);
+	json_fixed(&j, "seconds", p->seconds, 6);
+	json_array(&j, "locks");
+	for (i = 0; i < l.nr; i++)
+		json_lock(p, names, &l.all[i], &j);
+	json_end_array(&j);
+	json_end_object(&j);
+	json_line(&j);
 	locks_free(&l);
 }

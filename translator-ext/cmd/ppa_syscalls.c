@@ -182,34 +182,42 @@ static uint64_t quantile_ns(const struct ppa_interval *p,
 	return c->returned ? ppa_us(p, quantile(c, permille)) * 1000 : 0;
 }
 
+static void json_call(const struct ppa_interval *p, const struct call *c,
+		      struct json *j)
+{
+	struct buf name = name_of(c);
+
+	json_object(j, NULL);
+	if (c->of.nr == PPA_CALL_OTHER)
+		json_null(j, "nr");
+	else
+		json_uint(j, "nr", c->of.nr);
+	json_string(j, "name", name.s);
+	json_uint(j, "returned", c->returned);
+	json_uint(j, "errors", c->of.errors);
+	json_uint(j, "unreturned", c->of.unreturned);
+	json_uint(j, "p50_ns", quantile_ns(p, c, 500));
+	json_uint(j, "p99_ns", quantile_ns(p, c, 990));
+	json_uint(j, "longest_ns", ppa_ns(c->of.longest, p->now.hz));
+	ppa_json_life(p, c->of.parts, c->life, j);
+	json_end_object(j);
+	free(name.s);
+}
+
 void ppa_syscalls_json(const struct ppa_interval *p, struct buf *out)
 {
 	size_t nr, i;
 	struct call *all = calls_of(p, &nr);
+	struct json j = { .out = out };
 
-	buf_printf(out, "{\"seconds\":%.6f,\"lost\":%" PRIu64
-		   ",\"syscalls\":[", p->seconds,
-		   less(p->now.calls_lost, p->before.calls_lost));
-	for (i = 0; i < nr; i++) {
-		const struct call *c = &all[i];
-		struct buf name = name_of(c);
-
-		buf_puts(out, i ? ",{\"nr\":" : "{\"nr\":");
-		if (c->of.nr == PPA_CALL_OTHER)
-			buf_puts(out, "null");
-		else
-			buf_printf(out, "%" PRIu32, c->of.nr);
-		buf_printf(out, ",\"name\":\"%s\",\"returned\":%" PRIu64
-			   ",\"errors\":%" PRIu64 ",\"unreturned\":%" PRIu64
-			   ",\"p50_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64
-			   ",\"longest_ns\":%" PRIu64, name.s, c->returned,
-			   c->of.errors, c->of.unreturned,
-			   quantile_ns(p, c, 500), quantile_ns(p, c, 990),
-			   ppa_ns(c->of.longest, p->now.hz));
-		ppa_json_life(p, c->of.parts, c->life, out);
-		buf_puts(out, "}");
-		free(name.s);
-	}
-	buf_puts(out, "]}\n");
+	json_object(&j, NULL);
+	json_fixed(&j, "seconds", p->seconds, 6);
+	json_uint(&j, "lost", less(p->now.calls_lost, p->before.calls_lost));
+	json_array(&j, "syscalls");
+	for (i = 0; i < nr; i++)
+		json_call(p, &all[i], &j);
+	json_end_array(&j);
+	json_end_object(&j);
+	json_line(&j);
 	free(all);
 }
