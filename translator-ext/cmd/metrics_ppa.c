@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "cmd/maps.h"
 #include "cmd/ppa_json.h"
 
@@ -98,6 +99,7 @@ void metrics_ppa(struct metrics_ppa *p, char *const *maps, int nr,
 		 struct buf *out)
 {
 	const int64_t ms = now_ms();
+	struct json j = { .out = out };
 	char *dir;
 
 	if (!p->begun || ms - p->looked >= SECOND) {
@@ -108,12 +110,10 @@ void metrics_ppa(struct metrics_ppa *p, char *const *maps, int nr,
 			forget(p);
 		free(dir);
 	}
-	buf_puts(out, "{\"interval\":");
-	if (p->json.len)
-		buf_add(out, p->json.s, p->json.len);
-	else
-		buf_puts(out, "null");
-	buf_puts(out, "}\n");
+	json_object(&j, NULL);
+	json_text(&j, "interval", p->json.len ? p->json.s : "null");
+	json_end_object(&j);
+	json_line(&j);
 }
 
 void metrics_ppa_free(struct metrics_ppa *p)
