@@ -2,69 +2,71 @@
 /* A profile as JSON; rows_json.h says what is wanted of it. */
 #include "report/output/rows_json.h"
 
-#include <inttypes.h>
-
 #include "base/json.h"
 #include "report/output/mark_json.h"
 #include "report/output/samples.h"
 #include "report/output/table.h"
 
-static void put_event(struct view *v, uint32_t event, struct buf *out)
+static void put_event(struct view *v, uint32_t event, struct json *j)
 {
-	buf_puts(out, "\"event\":");
-	json_quote(out, profile_event_name(v->profile, event));
+	json_string(j, "event", profile_event_name(v->profile, event));
 }
 
 static void put_column(const struct column *c, const char *text,
-		       struct buf *out)
+		       struct json *j)
 {
-	buf_printf(out, ",\"%s\":", c->name);
 	if (c->is_number)
-		buf_puts(out, text);
+		json_text(j, c->name, text);
 	else
-		json_quote(out, text);
+		json_string(j, c->name, text);
 }
 
-static void put_value_name(struct profile *p, uint32_t i,
-			   const char **comma, struct buf *out)
+static void put_values(struct profile *p, const struct row *row,
+		       struct json *j)
 {
-	buf_puts(out, *comma);
-	*comma = ",";
-	json_quote(out, profile_value_name(p, i));
-	buf_puts(out, ":");
+	const struct stat_values *s;
+	uint32_t i;
+
+	json_object(j, "values");
+	for (i = 0; i < row->nr_stats; i++) {
+		s = &row->stats[i];
+		if (!s->nr)
+			continue;
+		json_object(j, profile_value_name(p, i));
+		json_uint(j, "nr", s->nr);
+		json_uint(j, "min", s->min);
+		json_fixed(j, "mean", s->mean, 3);
+		json_uint(j, "max", s->max);
+		json_fixed(j, "deviation", stat_deviation(s), 3);
+		json_end_object(j);
+	}
+	json_end_object(j);
 }
 
 static void put_row(struct view *v, const struct columns *columns,
 		    const struct rows *rows, const struct row *row,
 		    struct buf *out)
 {
-	const struct stat_values *s;
-	const char *comma = "";
-	uint32_t i;
+	struct json j = { .out = out };
 	size_t k;
 
-	buf_puts(out, "{");
-	put_event(v, row->event, out);
-	buf_printf(out, ",\"share\":%.4f,\"samples\":%" PRIu64 ",\"events\":%" PRIu64,
-		   view_share(v, row->event, row->events, row->samples),
-		   row->samples, row->events);
-	if (rows->inclusive)
-		buf_printf(out, ",\"total_share\":%.4f,\"total_samples\":%" PRIu64 ",\"total_events\":%" PRIu64,
-			   table_share(v, rows, row), row->total_samples,
-			   row->total_events);
+	json_object(&j, NULL);
+	put_event(v, row->event, &j);
+	json_fixed(&j, "share", view_share(v, row->event, row->events,
+					   row->samples), 4);
+	json_uint(&j, "samples", row->samples);
+	json_uint(&j, "events", row->events);
+	if (rows->inclusive) {
+		json_fixed(&j, "total_share", table_share(v, rows, row), 4);
+		json_uint(&j, "total_samples", row->total_samples);
+		json_uint(&j, "total_events", row->total_events);
+	}
 	for (k = 0; k < columns->nr; k++)
 		put_column(columns->list[k],
-			   intern_text(&v->profile->texts, row->texts[k]), out);
-	buf_puts(out, ",\"values\":{");
-	for (i = 0; i < row->nr_stats; i++) {
-		s = &row->stats[i];
-		if (!s->nr)
-			continue;
-		put_value_name(v->profile, i, &comma, out);
-		buf_printf(out, "{\"nr\":%" PRIu64 ",\"min\":%" PRIu64 ",\"mean\":%.3f,\"max\":%" PRIu64 ",\"deviation\":%.3f}",
-			   s->nr, s->min, s->mean, s->max, stat_deviation(s));
-	}
-	buf_puts(out, "}}\n");
+			   intern_text(&v->profile->texts, row->texts[k]), &j);
+	put_values(v->profile, row, &j);
+	json_end_object(&j);
+	json_line(&j);
 }
 
 void rows_json(struct view *v, const struct columns *columns,
@@ -97,28 +99,27 @@ static void put_sample(void *arg, const struct profile_sample *s)
 	const struct listing *l = arg;
 	struct profile *p = l->v->profile;
 	const struct cell_key *key = profile_key(p, s->cell);
+	struct json j = { .out = l->out };
 	const struct column *c;
-	const char *comma = "";
 	uint32_t i;
 	size_t k;
 
-	buf_printf(l->out, "{\"time_ns\":%" PRIu64 ",",
-		   span_since(p->head->r.time, s->time));
-	put_event(l->v, key->event, l->out);
-	buf_printf(l->out, ",\"events\":%" PRIu64, s->period);
+	json_object(&j, NULL);
+	json_uint(&j, "time_ns", span_since(p->head->r.time, s->time));
+	put_event(l->v, key->event, &j);
+	json_uint(&j, "events", s->period);
 	for (k = 0; k < l->columns->nr; k++) {
 		c = l->columns->list[k];
-		put_column(c, intern_text(&p->texts, c->text(l->v, key)),
-			   l->out);
+		put_column(c, intern_text(&p->texts, c->text(l->v, key)), &j);
 	}
-	buf_puts(l->out, ",\"values\":{");
-	for (i = 0; i < s->nr_values; i++) {
-		if (p->values[s->values + i] == UINT64_MAX)
-			continue;
-		put_value_name(p, i, &comma, l->out);
-		buf_printf(l->out, "%" PRIu64, p->values[s->values + i]);
-	}
-	buf_puts(l->out, "}}\n");
+	json_object(&j, "values");
+	for (i = 0; i < s->nr_values; i++)
+		if (p->values[s->values + i] != UINT64_MAX)
+			json_uint(&j, profile_value_name(p, i),
+				  p->values[s->values + i]);
+	json_end_object(&j);
+	json_end_object(&j);
+	json_line(&j);
 	buf_drain(l->out, l->to);
 }
 

@@ -12,34 +12,39 @@
 
 struct writing {
 	const struct timeline_view *v;
-	struct buf *out;
-	bool first;
+	struct json j;
 	uint64_t flows; /* arrows so far */
 };
 
-static void begin_event(struct writing *w, char phase, uint32_t pid,
+static void begin_event(struct writing *w, const char *phase, uint32_t pid,
 			uint32_t tid)
 {
-	buf_printf(w->out,
-		   "%s{\"ph\":\"%c\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32,
-		   w->first ? "" : ",\n", phase, pid, tid);
-	w->first = false;
+	json_break(&w->j);
+	json_object(&w->j, NULL);
+	json_string(&w->j, "ph", phase);
+	json_uint(&w->j, "pid", pid);
+	json_uint(&w->j, "tid", tid);
 }
 
 /* Microseconds, to the nanosecond. */
 static void put_time(struct writing *w, const char *name, uint64_t ns)
 {
-	buf_printf(w->out, ",\"%s\":%" PRIu64 ".%03u", name, ns / 1000,
-		   (unsigned int)(ns % 1000));
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64 ".%03u", ns / 1000,
+		 (unsigned int)(ns % 1000));
+	json_text(&w->j, name, text);
 }
 
 static void put_called(struct writing *w, const char *what, uint32_t pid,
 		       uint32_t tid, const char *name)
 {
-	begin_event(w, 'M', pid, tid);
-	buf_printf(w->out, ",\"name\":\"%s\",\"args\":{\"name\":", what);
-	json_quote(w->out, name);
-	buf_puts(w->out, "}}");
+	begin_event(w, "M", pid, tid);
+	json_string(&w->j, "name", what);
+	json_object(&w->j, "args");
+	json_string(&w->j, "name", name);
+	json_end_object(&w->j);
+	json_end_object(&w->j);
 }
 
 static void put_names(struct writing *w)
@@ -64,28 +69,26 @@ static void put_args(struct writing *w, const struct timeline_slice *s)
 	uint64_t values[4];
 	unsigned int i;
 
-	buf_printf(w->out, ",\"args\":{\"ticks\":%" PRIu64, s->to - s->from);
+	json_object(&w->j, "args");
+	json_uint(&w->j, "ticks", s->to - s->from);
 	if (s->cpu >= 0) {
 		timeline_values(s, values);
-		buf_printf(w->out, ",\"cpu\":%d", s->cpu);
+		json_int(&w->j, "cpu", s->cpu);
 		for (i = 0; i < 4; i++)
-			buf_printf(w->out, ",\"%s\":%" PRIu64,
-				   timeline_value_names[i], values[i]);
+			json_uint(&w->j, timeline_value_names[i], values[i]);
 	}
 	if (s->call != SW_SLICE_NO_CALL)
-		buf_printf(w->out, ",\"call\":%u", s->call);
+		json_uint(&w->j, "call", s->call);
 	if (timeline_call(w->v, s))
-		buf_printf(w->out, ",\"call_name\":\"%s\"",
-			   timeline_call(w->v, s));
+		json_string(&w->j, "call_name", timeline_call(w->v, s));
 	if (s->waker != TIMELINE_NONE) {
 		th = &w->v->timeline->threads[s->waker];
-		buf_printf(w->out,
-			   ",\"waker\":%" PRIu32 ",\"waker_name\":", th->tid);
-		json_quote(w->out, th->name);
+		json_uint(&w->j, "waker", th->tid);
+		json_string(&w->j, "waker_name", th->name);
 	} else if (timeline_waker(s)) {
-		buf_printf(w->out, ",\"waker_name\":\"%s\"", timeline_waker(s));
+		json_string(&w->j, "waker_name", timeline_waker(s));
 	}
-	buf_puts(w->out, "}}");
+	json_end_object(&w->j);
 }
 
 static void put_slice(struct writing *w, const struct timeline_slice *s,
@@ -94,15 +97,23 @@ static void put_slice(struct writing *w, const struct timeline_slice *s,
 	const struct timeline *t = w->v->timeline;
 	const uint64_t from = timeline_ns(t, s->from);
 
-	begin_event(w, 'X', pid, tid);
-	buf_puts(w->out, ",\"name\":");
-	json_quote(w->out, name);
+	begin_event(w, "X", pid, tid);
+	json_string(&w->j, "name", name);
 	put_time(w, "ts", from);
 	put_time(w, "dur", timeline_ns(t, s->to) - from);
 	put_args(w, s);
+	json_end_object(&w->j);
 }
 
-/* From who woke to who was woken. */
+static void put_arrow_end(struct writing *w)
+{
+	json_string(&w->j, "name", "wakes");
+	json_string(&w->j, "cat", "wakes");
+	json_uint(&w->j, "id", w->flows);
+	json_end_object(&w->j);
+}
+
+/* From the waker to the thread that it woke. */
 static void put_arrow(struct writing *w, const struct timeline_slice *s)
 {
 	const struct timeline *t = w->v->timeline;
@@ -111,39 +122,36 @@ static void put_arrow(struct writing *w, const struct timeline_slice *s)
 	const uint64_t ns = timeline_ns(t, s->from);
 
 	w->flows++;
-	begin_event(w, 's', from->pid, from->tid);
+	begin_event(w, "s", from->pid, from->tid);
 	put_time(w, "ts", ns);
-	buf_printf(w->out,
-		   ",\"name\":\"wakes\",\"cat\":\"wakes\",\"id\":%" PRIu64 "}",
-		   w->flows);
-	begin_event(w, 'f', to->pid, to->tid);
+	put_arrow_end(w);
+	begin_event(w, "f", to->pid, to->tid);
 	put_time(w, "ts", ns);
-	buf_printf(
-		w->out,
-		",\"bp\":\"e\",\"name\":\"wakes\",\"cat\":\"wakes\",\"id\":%" PRIu64
-		"}",
-		w->flows);
+	json_string(&w->j, "bp", "e");
+	put_arrow_end(w);
 }
 
 /* A line across all lanes. */
 static void put_mark(struct writing *w, const struct mark *m)
 {
-	begin_event(w, 'i', m->pid, m->tid);
+	begin_event(w, "i", m->pid, m->tid);
 	put_time(w, "ts", m->ns);
-	buf_puts(w->out, ",\"s\":\"g\",\"name\":");
-	json_quote(w->out, m->name);
-	buf_puts(w->out, "}");
+	json_string(&w->j, "s", "g");
+	json_string(&w->j, "name", m->name);
+	json_end_object(&w->j);
 }
 
 void timeline_chrome(const struct timeline_view *v, struct buf *out, FILE *to)
 {
-	struct writing w = { .v = v, .out = out, .first = true };
+	struct writing w = { .v = v, .j = { .out = out } };
 	const struct timeline *t = v->timeline;
 	const struct timeline_thread *th;
 	const struct timeline_slice *s;
 	size_t i;
 
-	buf_puts(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+	json_object(&w.j, NULL);
+	json_string(&w.j, "displayTimeUnit", "ns");
+	json_array(&w.j, "traceEvents");
 	put_names(&w);
 	for (i = 0; i < t->marks.nr; i++)
 		if (timeline_wants_mark(t, &v->filter, &t->marks.list[i]))
@@ -160,5 +168,8 @@ void timeline_chrome(const struct timeline_view *v, struct buf *out, FILE *to)
 			put_arrow(&w, s);
 		buf_drain(out, to);
 	}
-	buf_puts(out, "\n]}\n");
+	json_line(&w.j);
+	json_end_array(&w.j);
+	json_end_object(&w.j);
+	json_line(&w.j);
 }

@@ -2,33 +2,49 @@
 /* A timeline as JSON, an object on a line of its own for each slice and mark. */
 #include "report/output/timeline_view.h"
 
-#include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/json.h"
 #include "report/output/mark_json.h"
 
 static void put_thread(const struct timeline_view *v, uint32_t nr,
-		       struct buf *out)
+		       struct json *j)
 {
 	const struct timeline_thread *th = &v->timeline->threads[nr];
 
-	buf_printf(out, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 ",\"comm\":",
-		   th->pid, th->tid);
-	json_quote(out, th->name);
+	json_uint(j, "pid", th->pid);
+	json_uint(j, "tid", th->tid);
+	json_string(j, "comm", th->name);
 }
 
 static void put_waker(const struct timeline_view *v,
-		      const struct timeline_slice *s, struct buf *out)
+		      const struct timeline_slice *s, struct json *j)
 {
 	const struct timeline_thread *th;
 
 	if (s->waker != TIMELINE_NONE) {
 		th = &v->timeline->threads[s->waker];
-		buf_printf(out, ",\"waker\":%" PRIu32 ",\"waker_name\":", th->tid);
-		json_quote(out, th->name);
+		json_uint(j, "waker", th->tid);
+		json_string(j, "waker_name", th->name);
 	} else if (timeline_waker(s)) {
-		buf_printf(out, ",\"waker_name\":\"%s\"", timeline_waker(s));
+		json_string(j, "waker_name", timeline_waker(s));
 	}
+}
+
+static void put_cpu(const struct timeline_slice *s, struct json *j)
+{
+	struct buf name = { 0 };
+	uint64_t values[4];
+	unsigned int i;
+
+	timeline_values(s, values);
+	json_int(j, "cpu", s->cpu);
+	for (i = 0; i < 4; i++) {
+		name.len = 0;
+		buf_printf(&name, "%s_ticks", timeline_value_names[i]);
+		json_uint(j, name.s, values[i]);
+	}
+	free(name.s);
 }
 
 static void put_slice(const struct timeline_view *v,
@@ -36,27 +52,24 @@ static void put_slice(const struct timeline_view *v,
 {
 	const struct timeline *t = v->timeline;
 	const uint64_t from = timeline_ns(t, s->from);
-	uint64_t values[4];
-	unsigned int i;
+	struct json j = { .out = out };
 
-	buf_printf(out, "{\"time_ns\":%" PRIu64 ",\"ns\":%" PRIu64 ",\"ticks\":%" PRIu64 ",\"state\":\"%s\"",
-		   from - timeline_ns(t, t->begin), timeline_ns(t, s->to) - from,
-		   s->to - s->from, timeline_state(v, s));
+	json_object(&j, NULL);
+	json_uint(&j, "time_ns", from - timeline_ns(t, t->begin));
+	json_uint(&j, "ns", timeline_ns(t, s->to) - from);
+	json_uint(&j, "ticks", s->to - s->from);
+	json_string(&j, "state", timeline_state(v, s));
 	if (s->thread != TIMELINE_NONE)
-		put_thread(v, s->thread, out);
-	if (s->cpu >= 0) {
-		buf_printf(out, ",\"cpu\":%d", s->cpu);
-		timeline_values(s, values);
-		for (i = 0; i < 4; i++)
-			buf_printf(out, ",\"%s_ticks\":%" PRIu64,
-				   timeline_value_names[i], values[i]);
-	}
+		put_thread(v, s->thread, &j);
+	if (s->cpu >= 0)
+		put_cpu(s, &j);
 	if (s->call != SW_SLICE_NO_CALL)
-		buf_printf(out, ",\"call\":%u", s->call);
+		json_uint(&j, "call", s->call);
 	if (timeline_call(v, s))
-		buf_printf(out, ",\"call_name\":\"%s\"", timeline_call(v, s));
-	put_waker(v, s, out);
-	buf_puts(out, "}\n");
+		json_string(&j, "call_name", timeline_call(v, s));
+	put_waker(v, s, &j);
+	json_end_object(&j);
+	json_line(&j);
 }
 
 static void put_mark(const struct timeline_view *v, const struct mark *m,
