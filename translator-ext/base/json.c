@@ -18,7 +18,7 @@ static size_t plain(const char *text)
 	return len;
 }
 
-void json_quote(struct buf *out, const char *text)
+static void put_quoted(struct buf *out, const char *text)
 {
 	uint32_t code;
 	size_t len;
@@ -55,7 +55,7 @@ static void put_key(struct json *j, const char *key)
 	put_comma(j);
 	if (!key)
 		return;
-	json_quote(j->out, key);
+	put_quoted(j->out, key);
 	buf_puts(j->out, ":");
 }
 
@@ -107,7 +107,7 @@ void json_break(struct json *j)
 void json_string(struct json *j, const char *key, const char *text)
 {
 	put_key(j, key);
-	json_quote(j->out, text);
+	put_quoted(j->out, text);
 }
 
 void json_int(struct json *j, const char *key, int64_t value)

@@ -25,14 +25,6 @@ struct json {
 	bool more;		/* what comes next needs a comma before it */
 };
 
-/**
- * json_quote - add a string in its quotes to a buffer
- *
- * UTF-8 stays UTF-8.  A control character (C0, DEL, C1) and a byte that is no
- * UTF-8 come out as \u00NN.
- */
-void json_quote(struct buf *out, const char *text);
-
 /* json_object, json_array - begin one; its end is json_end_object(), json_end_array() */
 void json_object(struct json *j, const char *key);
 void json_end_object(struct json *j);
@@ -45,7 +37,12 @@ void json_line(struct json *j);
 /* json_break - go on in a new line, within an object or an array */
 void json_break(struct json *j);
 
-/* json_string - a string, as json_quote() has it */
+/**
+ * json_string - a string
+ *
+ * UTF-8 stays UTF-8.  A control character (C0, DEL, C1) and a byte that is no
+ * UTF-8 come out as \u00NN.
+ */
 void json_string(struct json *j, const char *key, const char *text);
 
 void json_int(struct json *j, const char *key, int64_t value);

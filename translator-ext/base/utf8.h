@@ -32,7 +32,7 @@ size_t utf8_characters(const char *text);
 /**
  * utf8_text - add a text as UTF-8
  *
- * A byte that is none comes out as the character of its number, as in json_quote().
+ * A byte that is none comes out as the character of its number, as in json_string().
  */
 void utf8_text(struct buf *out, const char *text);
 
