@@ -206,7 +206,7 @@ void ppa_competitors_json(const struct ppa_interval *p,
 
 		json_object(j, NULL);
 		json_uint(j, "tid", w.threads[i].tid);
-		json_string(j, "name", name.s ?: "");
+		json_string(j, "comm", name.s ?: "");
 		json_uint(j, "ran_ns", ns[i]);
 		json_end_object(j);
 		free(name.s);

@@ -35,7 +35,7 @@ static void put_name(struct json *j, const char *comm)
 {
 	char *name = ppa_name(comm);
 
-	json_string(j, "name", name);
+	json_string(j, "comm", name);
 	free(name);
 }
 

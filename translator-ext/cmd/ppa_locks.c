@@ -393,7 +393,7 @@ static void json_waker(const struct ppa_interval *p,
 		json_null(j, "tid");
 	else
 		json_uint(j, "tid", by->tid);
-	json_string(j, "name", what ?: name.s ?: "");
+	json_string(j, "comm", what ?: name.s ?: "");
 	json_uint(j, "waits", by->waits);
 	json_end_object(j);
 	free(name.s);
@@ -411,7 +411,7 @@ static void json_holder(const struct ppa_interval *p,
 	name = ppa_thread_name(p, row->holder);
 	json_object(j, "holder");
 	json_uint(j, "tid", row->holder);
-	json_string(j, "name", name.s ?: "");
+	json_string(j, "comm", name.s ?: "");
 	json_end_object(j);
 	free(name.s);
 }

@@ -277,7 +277,7 @@ function draw_ppa(ppa) {
 			[name, t.parts[name]]).sort((a, b) => b[1] - a[1])[0];
 
 		return [element("td", t.tid), element("td", t.pid),
-			element("td", t.name, "text"),
+			element("td", t.comm, "text"),
 			element("td", percent(t.user_us, of)),
 			element("td", percent(t.system_us, of)),
 			element("td", t.sum_ns ? percent(t.sum_ns / 1e3 -
