@@ -81,8 +81,7 @@ static double rate(const struct latency_rate *r,
 static void json_key(const struct latency_request *req,
 		     const struct latency_function *f, struct json *j)
 {
-	const char *name = req->by == LATENCY_BY_PROCESS ? "process"
-							 : "argument";
+	const char *name = req->by == LATENCY_BY_PROCESS ? "pid" : "argument";
 
 	if (!f->has_key) {
 		json_null(j, name);
