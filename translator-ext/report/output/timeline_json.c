@@ -56,7 +56,7 @@ static void put_slice(const struct timeline_view *v,
 
 	json_object(&j, NULL);
 	json_uint(&j, "time_ns", from - timeline_ns(t, t->begin));
-	json_uint(&j, "ns", timeline_ns(t, s->to) - from);
+	json_uint(&j, "duration_ns", timeline_ns(t, s->to) - from);
 	json_uint(&j, "ticks", s->to - s->from);
 	json_string(&j, "state", timeline_state(v, s));
 	if (s->thread != TIMELINE_NONE)
