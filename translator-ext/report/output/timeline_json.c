@@ -24,10 +24,10 @@ static void put_waker(const struct timeline_view *v,
 
 	if (s->waker != TIMELINE_NONE) {
 		th = &v->timeline->threads[s->waker];
-		json_uint(j, "waker", th->tid);
-		json_string(j, "waker_name", th->name);
+		json_uint(j, "waker_tid", th->tid);
+		json_string(j, "waker_comm", th->name);
 	} else if (timeline_waker(s)) {
-		json_string(j, "waker_name", timeline_waker(s));
+		json_string(j, "waker_comm", timeline_waker(s));
 	}
 }
 
