@@ -189,10 +189,10 @@ static void json_call(const struct ppa_interval *p, const struct call *c,
 
 	json_object(j, NULL);
 	if (c->of.nr == PPA_CALL_OTHER)
-		json_null(j, "nr");
+		json_null(j, "syscall_nr");
 	else
-		json_uint(j, "nr", c->of.nr);
-	json_string(j, "name", name.s);
+		json_uint(j, "syscall_nr", c->of.nr);
+	json_string(j, "syscall_name", name.s);
 	json_uint(j, "returned", c->returned);
 	json_uint(j, "errors", c->of.errors);
 	json_uint(j, "unreturned", c->of.unreturned);

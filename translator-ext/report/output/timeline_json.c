@@ -64,9 +64,9 @@ static void put_slice(const struct timeline_view *v,
 	if (s->cpu >= 0)
 		put_cpu(s, &j);
 	if (s->call != SW_SLICE_NO_CALL)
-		json_uint(&j, "call", s->call);
+		json_uint(&j, "syscall_nr", s->call);
 	if (timeline_call(v, s))
-		json_string(&j, "call_name", timeline_call(v, s));
+		json_string(&j, "syscall_name", timeline_call(v, s));
 	put_waker(v, s, &j);
 	json_end_object(&j);
 	json_line(&j);
