@@ -52,12 +52,12 @@ static void put_row(struct view *v, const struct columns *columns,
 
 	json_object(&j, NULL);
 	put_event(v, row->event, &j);
-	json_fixed(&j, "share", view_share(v, row->event, row->events,
+	json_fixed(&j, "percent", view_share(v, row->event, row->events,
 					   row->samples), 4);
 	json_uint(&j, "samples", row->samples);
 	json_uint(&j, "events", row->events);
 	if (rows->inclusive) {
-		json_fixed(&j, "total_share", table_share(v, rows, row), 4);
+		json_fixed(&j, "total_percent", table_share(v, rows, row), 4);
 		json_uint(&j, "total_samples", row->total_samples);
 		json_uint(&j, "total_events", row->total_events);
 	}
