@@ -33,7 +33,7 @@ static void put_values(struct profile *p, const struct row *row,
 		if (!s->nr)
 			continue;
 		json_object(j, profile_value_name(p, i));
-		json_uint(j, "nr", s->nr);
+		json_uint(j, "samples", s->nr);
 		json_uint(j, "min", s->min);
 		json_fixed(j, "mean", s->mean, 3);
 		json_uint(j, "max", s->max);
