@@ -105,7 +105,7 @@ static void put_processes(const struct ppa_interval *p, uint64_t pid,
 		json_uint(j, "pid", all[i].pid);
 		put_name(j, all[i].comm);
 		json_uint(j, "threads", all[i].threads);
-		json_uint(j, "ended", all[i].ended);
+		json_uint(j, "ended_threads", all[i].ended);
 		ppa_json_life(p, all[i].parts, all[i].life, j);
 		json_end_object(j);
 	}
@@ -125,7 +125,7 @@ static void put_cgroups(const struct ppa_interval *p, struct json *j)
 		json_string(j, "cgroup", all[i].path);
 		json_uint(j, "processes", all[i].processes);
 		json_uint(j, "threads", all[i].threads);
-		json_uint(j, "ended", all[i].ended);
+		json_uint(j, "ended_threads", all[i].ended);
 		ppa_json_life(p, all[i].parts, all[i].life, j);
 		json_end_object(j);
 	}
@@ -219,7 +219,7 @@ static void put_others(const struct ppa_interval *p, struct json *j)
 	json_fixed(j, "user_us", ppa_us(p, p->others.user), 3);
 	json_fixed(j, "system_us", ppa_us(p, p->others.system), 3);
 	json_uint(j, "syscalls", p->others.syscalls);
-	json_uint(j, "ended", p->others.ended);
+	json_uint(j, "ended_threads", p->others.ended);
 	json_uint(j, "lost", p->now.threads_lost);
 	json_end_object(j);
 }
