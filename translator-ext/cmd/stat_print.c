@@ -79,7 +79,7 @@ static void json_set(const struct stat_request *req,
 static void json_count(int64_t count, struct json *j)
 {
 	json_number("count", count, j);
-	json_int(j, "withheld", count == STAT_NO_COUNT);
+	json_bool(j, "withheld", count == STAT_NO_COUNT);
 }
 
 static void json_estimated(const char *name, bool known, double v,
