@@ -135,9 +135,11 @@ static void json_function(const struct latency_request *req,
 		json_end_object(j);
 	}
 	json_end_array(j);
+	json_object(j, "rates");
 	for (i = 0; i < req->nr_rates; i++)
 		json_fixed(j, req->rates[i].derived->name,
 			   rate(&req->rates[i], f), 6);
+	json_end_object(j);
 	json_end_object(j);
 	json_line(j);
 }
