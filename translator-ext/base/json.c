@@ -82,6 +82,18 @@ void json_end_object(struct json *j)
 	end(j, "}");
 }
 
+void json_document(struct json *j)
+{
+	json_object(j, NULL);
+	json_uint(j, "version", JSON_VERSION);
+}
+
+void json_end_document(struct json *j)
+{
+	json_end_object(j);
+	json_line(j);
+}
+
 void json_array(struct json *j, const char *key)
 {
 	begin(j, key, "[");

@@ -4,10 +4,9 @@
  *
  *	struct json j = { .out = out };
  *
- *	json_object(&j, NULL);
+ *	json_document(&j);
  *	json_uint(&j, "pid", 42);
- *	json_end_object(&j);
- *	json_line(&j);
+ *	json_end_document(&j);
  *
  * Each value has a key where it is a member of an object; in an array, or alone, its
  * key is NULL.  A key is any text, and is escaped.
@@ -20,10 +19,20 @@
 
 #include "base/buf.h"
 
+/*
+ * Of all that is printed.  Within a version keys are added, at most: a key that goes, or
+ * that means another thing, makes a new one.
+ */
+#define JSON_VERSION 1
+
 struct json {
 	struct buf *out;
 	bool more;		/* what comes next needs a comma before it */
 };
+
+/* json_document - begin an object in a line, which is in no other: it has the version */
+void json_document(struct json *j);
+void json_end_document(struct json *j);
 
 /* json_object, json_array - begin one; its end is json_end_object(), json_end_array() */
 void json_object(struct json *j, const char *key);

@@ -114,7 +114,7 @@ static void json_function(const struct latency_request *req,
 {
 	size_t i;
 
-	json_object(j, NULL);
+	json_document(j);
 	json_string(j, "function", f->name);
 	if (req->by == LATENCY_BY_CPU)
 		json_int(j, "cpu", f->cpu);
@@ -140,8 +140,7 @@ static void json_function(const struct latency_request *req,
 		json_fixed(j, req->rates[i].derived->name,
 			   rate(&req->rates[i], f), 6);
 	json_end_object(j);
-	json_end_object(j);
-	json_line(j);
+	json_end_document(j);
 }
 
 /* ---- for people */

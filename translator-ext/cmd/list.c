@@ -355,7 +355,7 @@ static void put_derived(struct json *j, const struct event_derived *d)
 
 static void put_entry(struct json *j, const struct entry *e)
 {
-	json_object(j, NULL);
+	json_document(j);
 	json_string(j, "event", e->name);
 	json_string(j, "notation", notation_names[e->notation]);
 	json_string(j, "text", e->text);

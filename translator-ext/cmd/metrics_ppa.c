@@ -110,10 +110,9 @@ void metrics_ppa(struct metrics_ppa *p, char *const *maps, int nr,
 			forget(p);
 		free(dir);
 	}
-	json_object(&j, NULL);
+	json_document(&j);
 	json_text(&j, "interval", p->json.len ? p->json.s : "null");
-	json_end_object(&j);
-	json_line(&j);
+	json_end_document(&j);
 }
 
 void metrics_ppa_free(struct metrics_ppa *p)

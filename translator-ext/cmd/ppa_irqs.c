@@ -213,13 +213,12 @@ void ppa_irqs_json(const struct ppa_interval *p, struct buf *out)
 	struct json j = { .out = out };
 
 	qsort_r(all, nr, sizeof(*all), by_sum, (void *)&p->sort);
-	json_object(&j, NULL);
+	json_document(&j);
 	json_fixed(&j, "seconds", p->seconds, 6);
 	json_array(&j, "irqs");
 	for (i = 0; i < nr; i++)
 		json_cpu(p, &all[i], &j);
 	json_end_array(&j);
-	json_end_object(&j);
-	json_line(&j);
+	json_end_document(&j);
 	free(all);
 }

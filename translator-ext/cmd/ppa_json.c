@@ -230,7 +230,7 @@ void ppa_json(const struct ppa_interval *p, enum ppa_by by, uint64_t pid,
 	size_t nr, i, *cpus = ppa_interval_cpus(p, &nr);
 	struct json j = { .out = out };
 
-	json_object(&j, NULL);
+	json_document(&j);
 	json_fixed(&j, "seconds", p->seconds, 6);
 	json_array(&j, "cpus");
 	for (i = 0; i < nr; i++)
@@ -244,6 +244,5 @@ void ppa_json(const struct ppa_interval *p, enum ppa_by by, uint64_t pid,
 		put_processes(p, pid, &j);
 	else if (by == PPA_CGROUPS)
 		put_cgroups(p, &j);
-	json_end_object(&j);
-	json_line(&j);
+	json_end_document(&j);
 }

@@ -474,13 +474,12 @@ void ppa_locks_json(const struct ppa_interval *p, struct ppa_names *names,
 	size_t i;
 
 	ppa_names_look_again(names);
-	json_object(&j, NULL);
+	json_document(&j);
 	json_fixed(&j, "seconds", p->seconds, 6);
 	json_array(&j, "locks");
 	for (i = 0; i < l.nr; i++)
 		json_lock(p, names, &l.all[i], &j);
 	json_end_array(&j);
-	json_end_object(&j);
-	json_line(&j);
+	json_end_document(&j);
 	locks_free(&l);
 }

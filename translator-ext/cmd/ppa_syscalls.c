@@ -210,14 +210,13 @@ void ppa_syscalls_json(const struct ppa_interval *p, struct buf *out)
 	struct call *all = calls_of(p, &nr);
 	struct json j = { .out = out };
 
-	json_object(&j, NULL);
+	json_document(&j);
 	json_fixed(&j, "seconds", p->seconds, 6);
 	json_uint(&j, "lost", less(p->now.calls_lost, p->before.calls_lost));
 	json_array(&j, "syscalls");
 	for (i = 0; i < nr; i++)
 		json_call(p, &all[i], &j);
 	json_end_array(&j);
-	json_end_object(&j);
-	json_line(&j);
+	json_end_document(&j);
 	free(all);
 }

@@ -42,17 +42,11 @@ static double rate_of(const struct stat_rate *r, const int64_t *counts)
 static void json_head(const struct stat_request *req, const char *event,
 		      const struct stat_block *b, struct json *j)
 {
-	json_object(j, NULL);
+	json_document(j);
 	json_string(j, "event", event);
 	json_int(j, "time_ns", b->ns);
 	if (req->interval_ms)
 		json_int(j, "late_cpus", b->late);
-}
-
-static void json_end(struct json *j)
-{
-	json_end_object(j);
-	json_line(j);
 }
 
 static void json_number(const char *name, int64_t v, struct json *j)
@@ -104,7 +98,7 @@ static void json_thread(const struct stat_request *req,
 		json_string(j, "comm", t->name);
 		json_count(t->counts[i], j);
 		json_set(req, b, t->sets, t->ran_ns, req->events[i].set, j);
-		json_end(j);
+		json_end_document(j);
 	}
 }
 
@@ -126,7 +120,7 @@ static void json_block(const struct stat_request *req,
 			json_estimated("estimate_error", e->bounded, e->error,
 				       &j);
 		}
-		json_end(&j);
+		json_end_document(&j);
 	}
 	for (i = 0; i < req->nr_rates; i++) {
 		const struct stat_rate *r = &req->rates[i];
@@ -137,7 +131,7 @@ static void json_block(const struct stat_request *req,
 		json_fixed(&j, "value", rate_of(r, b->counts), 6);
 		json_set(req, b, b->sets, b->session_ns,
 			 req->events[r->numerator].set, &j);
-		json_end(&j);
+		json_end_document(&j);
 	}
 	for (i = 0; i < b->nr_threads; i++)
 		json_thread(req, b, &b->threads[i], &j);

@@ -9,12 +9,11 @@ void mark_json(struct buf *out, const struct mark *m, uint64_t zero)
 {
 	struct json j = { .out = out };
 
-	json_object(&j, NULL);
+	json_document(&j);
 	json_uint(&j, "time_ns", span_since(zero, m->ns));
 	json_string(&j, "mark", m->name);
 	json_uint(&j, "pid", m->pid);
 	json_uint(&j, "tid", m->tid);
 	json_uint(&j, "cpu", m->cpu);
-	json_end_object(&j);
-	json_line(&j);
+	json_end_document(&j);
 }

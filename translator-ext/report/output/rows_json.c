@@ -50,7 +50,7 @@ static void put_row(struct view *v, const struct columns *columns,
 	struct json j = { .out = out };
 	size_t k;
 
-	json_object(&j, NULL);
+	json_document(&j);
 	put_event(v, row->event, &j);
 	json_fixed(&j, "percent", view_share(v, row->event, row->events,
 					   row->samples), 4);
@@ -65,8 +65,7 @@ static void put_row(struct view *v, const struct columns *columns,
 		put_column(columns->list[k],
 			   intern_text(&v->profile->texts, row->texts[k]), &j);
 	put_values(v->profile, row, &j);
-	json_end_object(&j);
-	json_line(&j);
+	json_end_document(&j);
 }
 
 void rows_json(struct view *v, const struct columns *columns,
@@ -104,7 +103,7 @@ static void put_sample(void *arg, const struct profile_sample *s)
 	uint32_t i;
 	size_t k;
 
-	json_object(&j, NULL);
+	json_document(&j);
 	json_uint(&j, "time_ns", span_since(p->head->r.time, s->time));
 	put_event(l->v, key->event, &j);
 	json_uint(&j, "events", s->period);
@@ -118,8 +117,7 @@ static void put_sample(void *arg, const struct profile_sample *s)
 			json_uint(&j, profile_value_name(p, i),
 				  p->values[s->values + i]);
 	json_end_object(&j);
-	json_end_object(&j);
-	json_line(&j);
+	json_end_document(&j);
 	buf_drain(l->out, l->to);
 }
 

@@ -54,7 +54,7 @@ static void put_slice(const struct timeline_view *v,
 	const uint64_t from = timeline_ns(t, s->from);
 	struct json j = { .out = out };
 
-	json_object(&j, NULL);
+	json_document(&j);
 	json_uint(&j, "time_ns", from - timeline_ns(t, t->begin));
 	json_uint(&j, "duration_ns", timeline_ns(t, s->to) - from);
 	json_uint(&j, "ticks", s->to - s->from);
@@ -68,8 +68,7 @@ static void put_slice(const struct timeline_view *v,
 	if (timeline_call(v, s))
 		json_string(&j, "syscall_name", timeline_call(v, s));
 	put_waker(v, s, &j);
-	json_end_object(&j);
-	json_line(&j);
+	json_end_document(&j);
 }
 
 static void put_mark(const struct timeline_view *v, const struct mark *m,
