@@ -10,6 +10,7 @@
 
 #include "base/shown.h"
 #include "cmd/maps.h"
+#include "cmd/metrics_json.h"
 #include "cmd/metrics_name.h"
 
 #define NO_SCRIPTS SIZE_MAX	/* the family of what is told of maps */
@@ -222,6 +223,15 @@ static int add_map(struct metrics *m, const char *path,
 	return rc;
 }
 
+static int by_family(const void *a, const void *b)
+{
+	const struct metric *x = a, *y = b;
+
+	if (x->family != y->family)
+		return x->family < y->family ? -1 : 1;
+	return strcmp(x->labels, y->labels);
+}
+
 static void metrics_free(struct metrics *m)
 {
 	size_t i;
@@ -266,7 +276,12 @@ int metrics_collect(struct buf *out, enum metrics_format format,
 		rc |= add_map(&m, all.paths[k], log);
 	if (m.skipped)
 		metrics_log_say(log, "skipped in all: %zu", m.skipped);
-	metrics_text(out, &m, format);
+	if (m.nr)
+		qsort(m.metrics, m.nr, sizeof(*m.metrics), by_family);
+	if (format == METRICS_HISTOGRAMS)
+		metrics_json(out, &m);
+	else
+		metrics_text(out, &m, format);
 	nr = m.nr_maps;
 	maps_free(&all);
 	metrics_free(&m);

@@ -198,6 +198,7 @@ static mhd_result answer_one(void *arg, struct MHD_Connection *connection,
 		[METRICS_OPENMETRICS] = "application/openmetrics-text; version=1.0.0;"
 				" charset=utf-8",
 		[METRICS_PROMETHEUS] = "text/plain; version=0.0.4; charset=utf-8",
+		[METRICS_HISTOGRAMS] = "application/json",
 	};
 	const struct metrics_part *part = metrics_part(url);
 	struct server *s = arg;
@@ -224,14 +225,16 @@ static mhd_result answer_one(void *arg, struct MHD_Connection *connection,
 		return reply(connection, MHD_HTTP_OK, &text,
 			     "application/json");
 	}
-	if (strcmp(url, "/metrics")) {
+	if (!strcmp(url, "/histograms")) {
+		format = METRICS_HISTOGRAMS;
+	} else if (!strcmp(url, "/metrics")) {
+		format = choose_format(MHD_lookup_connection_value(
+			connection, MHD_HEADER_KIND, "Accept"));
+	} else {
 		buf_puts(&text, "there are / for a browser and /metrics\n");
 		return reply(connection, MHD_HTTP_NOT_FOUND, &text,
 			     "text/plain");
 	}
-	format = choose_format(MHD_lookup_connection_value(connection,
-							   MHD_HEADER_KIND,
-							   "Accept"));
 	/* of what cannot be read the text itself tells */
 	metrics_collect(&text, format, s->maps, s->nr, &s->log);
 	return reply(connection, MHD_HTTP_OK, &text, types[format]);

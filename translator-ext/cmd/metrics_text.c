@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/metrics_name.h"
@@ -58,15 +57,6 @@ static void put_hist(struct buf *out, const char *family,
 	buf_printf(out, "%" PRIu64 "\n", seen);
 }
 
-static int by_family(const void *a, const void *b)
-{
-	const struct metric *x = a, *y = b;
-
-	if (x->family != y->family)
-		return x->family < y->family ? -1 : 1;
-	return strcmp(x->labels, y->labels);
-}
-
 /* OpenMetrics has a counter's name without the suffix of its samples. */
 static void put_family(struct buf *out, const struct metrics_family *f,
 		       enum metrics_format format)
@@ -97,15 +87,13 @@ static void put_maps(struct buf *out, const struct metrics *m)
 	}
 }
 
-void metrics_text(struct buf *out, struct metrics *m,
+void metrics_text(struct buf *out, const struct metrics *m,
 		  enum metrics_format format)
 {
 	const struct metric *metric;
 	const struct metrics_family *f;
 	size_t i;
 
-	if (m->nr)
-		qsort(m->metrics, m->nr, sizeof(*m->metrics), by_family);
 	for (i = 0; i < m->nr; i++) {
 		metric = &m->metrics[i];
 		f = &m->families[metric->family];

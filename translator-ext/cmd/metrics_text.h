@@ -16,6 +16,7 @@
 enum metrics_format {
 	METRICS_OPENMETRICS,
 	METRICS_PROMETHEUS,	/* text format 0.0.4 */
+	METRICS_HISTOGRAMS,	/* JSON; metrics_json.h */
 };
 
 struct metric {
@@ -53,9 +54,9 @@ struct metrics {
 
 /**
  * metrics_text - all of them as text
- * @m: its metrics are sorted, so that a family stands in one piece
+ * @m: whose metrics are sorted, so that a family stands in one piece
  */
-void metrics_text(struct buf *out, struct metrics *m,
+void metrics_text(struct buf *out, const struct metrics *m,
 		  enum metrics_format format);
 
 #endif
