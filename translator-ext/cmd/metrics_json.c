@@ -67,8 +67,7 @@ void metrics_json(struct buf *out, const struct metrics *m)
 	uint64_t left_out = 0;
 	size_t i, len = 0;
 
-	json_object(&j, NULL);
-	json_uint(&j, "version", 1);
+	json_document(&j);
 	json_array(&j, "histograms");
 	for (i = 0; i < m->nr; i++) {
 		if (!m->metrics[i].hist)
@@ -84,7 +83,6 @@ void metrics_json(struct buf *out, const struct metrics *m)
 	}
 	json_end_array(&j);
 	json_uint(&j, "left_out", left_out);
-	json_end_object(&j);
-	json_line(&j);
+	json_end_document(&j);
 	free(one.s);
 }

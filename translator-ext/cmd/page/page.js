@@ -1,14 +1,15 @@
-// What `stapwatch metrics --listen' shows at /: it asks for /metrics and /ppa each second.
-// Names are a script's and a program's own, so they become text and nothing else.
+// What `stapwatch metrics --listen' shows at /: it asks for /metrics, /histograms and
+// /ppa each second.  Names are a script's and a program's own, so they become text and
+// nothing else.
 "use strict";
 
-const SECONDS = 120;		// what a heat map has
-const COLUMN = 6, ROW = 6;	// pixels of its cells
+const SECONDS = 120;		// that a heat map shows
+const LEFT = 52, BELOW = 16, ABOVE = 7;	// pixels of its axes
 const $ = id => document.getElementById(id);
 const hists = new Map();	// by name
 const counters = new Map();
 let paused = false, filter = "", order = { key: "name", up: true };
-let last_ppa = null;
+let last_ppa = null, hidden = 0;
 
 function element(name, text, kind) {
 	const e = document.createElement(name);
@@ -25,6 +26,23 @@ const shown = n => typeof n === "bigint" ? n.toLocaleString("en") :
 	Number.isFinite(n) ? n.toLocaleString("en",
 	{ maximumFractionDigits: Math.abs(n) < 100 ? 1 : 0 }) : "";
 
+// Of a value at an axis.
+function short(n) {
+	let unit = 0;
+
+	for (; n >= 10000 || (unit && n >= 1000); unit++)
+		n /= 1000;
+	return unit ? n.toPrecision(3) + "kMGTPE"[unit - 1] : String(n);
+}
+
+// Whether the filter shows a name; it counts those that it does not.
+function is_wanted(name) {
+	const is = name.includes(filter);
+
+	hidden += !is;
+	return is;
+}
+
 // ---- the text of /metrics: a line ends at \n, and all else can be in a label
 
 function labels_of(text) {
@@ -40,11 +58,9 @@ function labels_of(text) {
 const said_by = value => value.replace(/\\(.)/gs,
 	(whole, c) => c === "n" ? "\n" : c);
 
-const bound_from = le => le === "+Inf" ? Infinity : BigInt(le.replace(/\.0$/, ""));
-
-// Counters by name, histograms as their counts below each bound, and maps.
+// Counters by name, and maps.
 function parse(text) {
-	const got = { counters: new Map(), hists: new Map(), maps: [] };
+	const got = { counters: new Map(), maps: [] };
 	const kinds = new Map();
 
 	for (const line of text.split("\n")) {
@@ -56,75 +72,74 @@ function parse(text) {
 		if (!m || line[0] === "#")
 			continue;
 		const labels = labels_of(m[2]);
-		const rest = labels.filter(l => l[0] !== "le");
-		const family = m[1].replace(/_bucket$/, "");
-		const name = base => base + (rest.length ? "{" + rest.map(
-			l => l[0] + "=\"" + l[1] + "\"").join(",") + "}" : "");
 
 		if (m[1] === "stapwatch_map_up")
-			got.maps.push([rest[0] ? said_by(rest[0][1]) : "",
+			got.maps.push([labels[0] ? said_by(labels[0][1]) : "",
 				m[3] === "1"]);
 		else if (kinds.get(m[1]) === "counter")
-			got.counters.set(name(m[1].replace(/_total$/, "")),
+			got.counters.set(m[1].replace(/_total$/, "") +
+				(labels.length ? "{" + labels.map(l => l[0] +
+				"=\"" + l[1] + "\"").join(",") + "}" : ""),
 				BigInt(m[3]));
-		else if (m[1] !== family && kinds.get(family) === "histogram") {
-			const key = name(family);
-
-			if (!got.hists.has(key))
-				got.hists.set(key, []);
-			const le = labels.find(l => l[0] === "le");
-			got.hists.get(key).push([le ? bound_from(le[1]) : NaN,
-				BigInt(m[3])]);
-		}
 	}
 	return got;
 }
 
 // ---- histograms
 
-// What came between two looks, by bucket; null where the histogram is another one.
-function difference(before, now) {
-	let under = 0n;
-	const out = now.map(([bound, n], i) => {
-		const new_here = n - before[i][1];
-		const d = new_here - under;
+// What /histograms says, with whole numbers as BigInts.  A browser that does not know
+// how a number was written rounds those above 2^53.
+const parse_hists = text => JSON.parse(text, (key, value, written) =>
+	typeof value === "number" ? BigInt(written?.source ?? value) : value);
 
-		under = new_here;
-		return Number(d);
-	});
+// What came between two looks; null where the histogram is another one.
+function difference(before, now, seconds) {
+	const old = new Map(before.buckets.map(([low, , n]) => [low, n]));
+	const negative = Number(now.negative - before.negative);
+	const cells = [];
+	let same = negative >= 0;
 
-	return out.some(d => d < 0) ? null : out;
+	for (const [low, high, n] of now.buckets) {
+		const d = Number(n - (old.get(low) ?? 0n));
+
+		old.delete(low);
+		same &&= d >= 0;
+		if (d)
+			cells.push([low, high, d]);
+	}
+	return same && !old.size ? { seconds, negative, cells, max: now.max } : null;
 }
 
-const total = counts => counts.reduce((a, b) => a + b, 0);
+const total = column => column.cells.reduce((sum, cell) => sum + cell[2], 0);
 
-// The bucket that has the value that so many of a hundred are not above; -1 of nothing.
-function quantile(counts, percent) {
-	const all = total(counts);
+// As stapwatch_hist_quantile(): the middle of the bucket of that rank, and no more than
+// the highest value.  Undefined where there is no value.
+function percentile(column, percent) {
+	const rank = Math.ceil(total(column) * percent / 100);
 	let seen = 0;
+	const found = column.cells.find(cell => (seen += cell[2]) >= rank);
 
-	return all ? counts.findIndex(n => (seen += n) && seen * 100 >= percent * all)
-		   : -1;
+	if (!found)
+		return undefined;
+	const middle = found[0] + (found[1] - found[0]) / 2n;
+	return column.max !== null && middle > column.max ? column.max : middle;
 }
 
-const bound_of = (h, bucket) => bucket < 0 ? "none" :
-	shown(h.bounds[bucket]) || "more than any";
+const told_values = (n, median, p99, negative) => shown(n) +
+	(Number(n) === 1 ? " value" : " values") + (n ? "; median " + shown(median) + ", 99th percentile " + shown(p99) : "") +
+	(negative ? "; and " + shown(negative) + " below 0, which are in no percentile" :
+	"");
 
-function told(h, column) {
-	const counts = h.columns[column];
+function told(h, k) {
+	const c = h.columns[k], ago = h.columns.length - 1 - k;
 
-	if (!counts)
-		return "nothing is known of that second";
-	const ago = h.columns.length - 1 - column;
-	return (ago ? ago + " s ago: " : "now: ") + shown(total(counts)) +
-		" values" + (total(counts) ? "; half at most " +
-		bound_of(h, quantile(counts, 50)) + ", 99 % at most " +
-		bound_of(h, quantile(counts, 99)) : "");
+	return (ago ? ago + " s earlier: " : "last second: ") +
+		(c.seconds > 1 ? "not seen; in these " + c.seconds + " seconds " : "") +
+		told_values(total(c), percentile(c, 50), percentile(c, 99), c.negative);
 }
 
-function new_hist(name, now) {
-	const h = { columns: [], before: null, at: null,
-		bounds: now.map(b => b[0]) };
+function new_hist(name) {
+	const h = { name, columns: [], now: null, at: null };
 	const figure = element("figure");
 
 	h.figure = figure;
@@ -132,15 +147,15 @@ function new_hist(name, now) {
 	h.canvas.tabIndex = 0;
 	h.canvas.setAttribute("role", "img");
 	h.text = element("p", "", "told");
-	figure.append(element("figcaption", name), h.canvas, h.text);
+	h.all = element("p", "", "all");
 	// read out when the user asks, not each second
 	h.said = element("p");
 	h.said.setAttribute("aria-live", "polite");
-	figure.append(h.said);
+	figure.append(element("figcaption", name), h.canvas, h.text, h.all, h.said);
 	h.canvas.addEventListener("keydown", event => {
 		const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
 
-		if (!step)
+		if (!step || !h.columns.length)
 			return;
 		event.preventDefault();
 		const end = h.columns.length - 1;
@@ -151,78 +166,213 @@ function new_hist(name, now) {
 	h.canvas.addEventListener("blur", () => {
 		h.at = null;
 		h.said.textContent = "";
+		draw_hist(h);
 	});
 	return h;
 }
 
-function take_hist(name, now) {
-	let h = hists.get(name);
+// What came in seconds in which nobody looked is in each of their columns: it is not
+// known in which of them it came.
+function take_hist(now, seconds) {
+	let h = hists.get(now.name);
 
-	if (!h || h.bounds.length !== now.length) {
-		if (h)
-			h.figure.remove();
-		h = new_hist(name, now);
-		hists.set(name, h);
+	if (!h) {
+		h = new_hist(now.name);
+		hists.set(now.name, h);
 		$("hists").append(h.figure);
 	}
-	if (h.before) {
-		const d = difference(h.before, now);
+	const c = h.now ? difference(h.now, now, seconds) : null;
+	// else the script has begun anew
+	const all = c ? h.columns.concat(Array(Math.min(seconds, SECONDS)).fill(c)) : [];
+	const gone = Math.max(0, all.length - SECONDS);
 
-		// the script has begun anew
-		h.columns = d ? [...h.columns, d].slice(-SECONDS) : [];
+	if (h.at !== null)
+		h.at = all.length ? Math.max(0, h.at - gone) : null;
+	h.columns = all.slice(gone);
+	h.now = now;
+}
+
+// ---- heat maps
+
+// Colours are those of the page, for its light and its dark scheme.
+function palette() {
+	const style = getComputedStyle(document.documentElement);
+	const of = name => style.getPropertyValue("--" + name).trim();
+	const few = Number(of("few")), many = Number(of("many"));
+
+	return {
+		ink: of("ink"), paper: of("paper"),
+		// a part from 0 to 1 of the most that a cell has
+		cell: part => `hsl(212 60% ${few + (many - few) * part}%)`,
+		// by their dashes, too, and not by colour alone
+		median: { percent: 50, color: of("ink"), dash: [] },
+		p99: { percent: 99, color: of("p99"), dash: [6, 4] },
+	};
+}
+
+// A canvas of that size, in as many dots as the screen has.
+function begin_drawing(canvas, width, height) {
+	const dots = window.devicePixelRatio || 1, g = canvas.getContext("2d");
+
+	canvas.width = width * dots;
+	canvas.height = height * dots;
+	canvas.style.width = width + "px";
+	canvas.style.height = height + "px";
+	g.scale(dots, dots);
+	return g;
+}
+
+function draw_gap(g, colors, x, y, width, height) {
+	g.save();
+	g.beginPath();
+	g.rect(x, y, width, height);
+	g.clip();
+	g.globalAlpha = .3;
+	g.strokeStyle = colors.ink;
+	g.beginPath();
+	// the same stripes, wherever it begins
+	for (let at = -height - (x + height) % 6; at < width; at += 6) {
+		g.moveTo(x + at, y + height);
+		g.lineTo(x + at + height, y);
 	}
-	h.before = now;
+	g.stroke();
+	g.restore();
+}
+
+// Steps of [x, y, width]; null where there is none.  Its edge keeps it apart from cells.
+function draw_line(g, colors, line, steps) {
+	for (const [color, width] of [[colors.paper, 5], [line.color, 2]]) {
+		let on = false;
+
+		g.strokeStyle = color;
+		g.lineWidth = width;
+		g.setLineDash(line.dash);
+		g.beginPath();
+		for (const step of steps) {
+			if (step && on)
+				g.lineTo(step[0], step[1]);
+			else if (step)
+				g.moveTo(step[0], step[1]);
+			if (step)
+				g.lineTo(step[0] + step[2], step[1]);
+			on = step;
+		}
+		g.stroke();
+	}
+	g.setLineDash([]);
+	g.lineWidth = 1;
+}
+
+function draw_legend() {
+	const colors = palette(), size = [44, 14];
+	const cells = begin_drawing($("key-cells"), 88, size[1]);
+
+	for (let i = 0; i < 8; i++) {
+		cells.fillStyle = colors.cell((i + 1) / 8);
+		cells.fillRect(i * 11, 0, 11, size[1]);
+	}
+	draw_gap(begin_drawing($("key-gap"), ...size), colors, 0, 0, ...size);
+	for (const name of ["median", "p99"])
+		draw_line(begin_drawing($("key-" + name), ...size), colors,
+			colors[name], [[0, size[1] / 2, size[0]]]);
+}
+
+// 0 is of no power of two, and below them all.
+const power_of = value => value ? value.toString(2).length : 0;
+
+// Where a value is, in rows from the lower end of the row of 0.
+const place_of = value => value ? Math.log2(Number(value) + 1) + 1 : .5;
+
+function draw_axes(g, colors, width, height, low, high, row) {
+	const apart = Math.ceil(14 / row), column = width / SECONDS;
+
+	g.strokeStyle = g.fillStyle = colors.ink;
+	g.font = "11px system-ui, sans-serif";
+	g.globalAlpha = .85;
+	g.textAlign = "right";
+	g.textBaseline = "middle";
+	for (let power = Math.max(0, low - 1); power <= high; power += apart) {
+		const y = Math.round((high - power) * row);
+
+		g.fillText(short(2 ** power), LEFT - 6, y);
+		g.fillRect(LEFT - 4, y, 4, 1);
+	}
+	g.textBaseline = "bottom";
+	for (let s = 30; s <= SECONDS; s += 30) {
+		const x = LEFT + (SECONDS - s) * column;
+
+		g.textAlign = s === SECONDS ? "left" : "center";
+		g.fillText("\u2212" + s + " s", x, height + BELOW);
+		g.fillRect(Math.round(x), height, 1, 4);
+	}
+	g.textAlign = "right";
+	g.fillText("last second", LEFT + width, height + BELOW);
+	g.globalAlpha = .4;
+	g.strokeRect(LEFT - .5, .5, width, height - 1);
+	g.globalAlpha = 1;
 }
 
 function draw_hist(h) {
-	const used = h.columns.flatMap(c => c.flatMap((n, i) => n ? [i] : []));
-	const low = used.length ? Math.min(...new Set(used)) : 0;
-	const high = used.length ? Math.max(...new Set(used)) : 0;
-	const most = Math.max(1, ...h.columns.map(c => Math.max(...c)));
-	const left = 90, rows = high - low + 1;
-	const c = h.canvas, height = Math.max(rows * ROW * 2, 24);
-	const row = height / rows;
-	const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+	const seen = new Map();		// of a column: its values by their powers of two
+	let low = Infinity, high = -1, most = 1;
 
-	c.width = left + SECONDS * COLUMN;
-	c.height = height;
-	const g = c.getContext("2d");
-	g.font = "11px sans-serif";
-	g.fillStyle = dark ? "#ddd" : "#222";
-	g.textBaseline = "top";
-	g.fillText(bound_of(h, high), 2, 1);
-	if (rows > 1) {
-		g.textBaseline = "bottom";
-		g.fillText(bound_of(h, low), 2, height - 1);
+	for (const c of h.columns) {
+		if (c.seconds > 1 || seen.has(c))
+			continue;
+		const powers = new Map();
+
+		for (const [value, , n] of c.cells) {
+			const power = power_of(value);
+			const sum = (powers.get(power) || 0) + n;
+
+			powers.set(power, sum);
+			most = Math.max(most, sum);
+			low = Math.min(low, power);
+			high = Math.max(high, power);
+		}
+		seen.set(c, powers);
 	}
-	const x = column => left + (SECONDS - h.columns.length + column) * COLUMN;
-	const y = bucket => (high - bucket) * row;
-	h.columns.forEach((counts, k) => counts.forEach((n, i) => {
-		if (!n)
-			return;
-		// a single value is seen, too
-		const part = .15 + .85 * Math.sqrt(n / most);
-		g.fillStyle = `hsl(212 60% ${dark ? 15 + 60 * part :
-			95 - 65 * part}%)`;
-		g.fillRect(x(k), y(i), COLUMN, row);
-	}));
-	for (const [percent, color] of [[50, "#c2571a"], [99, "#b0103a"]])
-		h.columns.forEach((counts, k) => {
-			const bucket = quantile(counts, percent);
 
-			if (bucket < 0)
-				return;
-			g.fillStyle = color;
-			g.fillRect(x(k), y(bucket), COLUMN, 2);
-		});
+	const colors = palette();
+	const column = Math.max(2, Math.min(8,
+		Math.floor(($("hists").clientWidth - LEFT) / SECONDS)));
+	const rows = high < 0 ? 1 : high - low + 1;
+	const row = Math.max(6, Math.min(18, Math.floor(160 / rows)), 36 / rows);
+	const width = SECONDS * column, height = rows * row;
+	const g = begin_drawing(h.canvas, LEFT + width + 1, ABOVE + height + BELOW);
+	const first = LEFT + (SECONDS - h.columns.length) * column;
+
+	g.translate(0, ABOVE);
+	draw_gap(g, colors, LEFT, 0, first - LEFT, height);
+	h.columns.forEach((c, k) => {
+		const x = first + k * column;
+
+		if (c.seconds > 1)
+			draw_gap(g, colors, x, 0, column, height);
+		for (const [power, n] of seen.get(c) || []) {
+			g.fillStyle = colors.cell(Math.sqrt(n / most));
+			g.fillRect(x, (high - power) * row, column, row);
+		}
+	});
+	for (const line of [colors.median, colors.p99])
+		draw_line(g, colors, line, h.columns.map((c, k) => {
+			const value = percentile(c, line.percent);
+
+			return c.seconds > 1 || value === undefined ? null :
+				[first + k * column,
+				 (high + 1 - place_of(value)) * row, column];
+		}));
+	draw_axes(g, colors, width, height, low, high, row);
 	if (h.at !== null) {
-		g.strokeStyle = dark ? "#fff" : "#000";
-		g.strokeRect(x(h.at) + .5, .5, COLUMN - 1, height - 1);
+		g.strokeStyle = colors.ink;
+		g.strokeRect(first + h.at * column + .5, .5, column - 1, height - 1);
 	}
-	const end = h.columns.length - 1;
-	c.setAttribute("aria-label", "Heat map of " + h.columns.length +
-		" seconds");
+	const end = h.columns.length - 1, all = h.now;
+	h.canvas.setAttribute("aria-label", "Heat map of " + h.name + ", " +
+		h.columns.length + " seconds");
 	h.text.textContent = end < 0 ? "" : told(h, end);
+	h.all.textContent = "since the script began: " +
+		told_values(all.count, all.p50, all.p99, all.negative);
 }
 
 // ---- tables
@@ -239,7 +389,7 @@ function fill(table, rows) {
 }
 
 function draw_counters() {
-	const rows = [...counters].filter(([name]) => name.includes(filter))
+	const rows = [...counters].filter(([name]) => is_wanted(name))
 		.map(([name, c]) => ({ name, value: c.value, rate: c.rate }));
 
 	rows.sort((a, b) => (a[order.key] < b[order.key] ? -1 :
@@ -263,15 +413,17 @@ function draw_ppa(ppa) {
 		for (const part of parts) {
 			const i = element("i", undefined, part);
 
-			i.title = part;
+			i.title = part.replace("_", " ");
 			i.style.width = percent(cpu.parts[part], cpu.sum_ns) + "%";
 			bar.append(i);
 		}
 		td.append(bar);
-		return [element("td", cpu.cpu), ...parts.slice(0, 5).map(part =>
+		return [element("td", cpu.cpu), ...parts.map(part =>
 			element("td", percent(cpu.parts[part], cpu.sum_ns))), td];
 	}));
-	fill("threads", ppa.threads.map(t => {
+	for (const e of document.querySelectorAll(".interval"))
+		e.textContent = shown(ppa.seconds) + " s";
+	fill("threads", ppa.threads.filter(t => is_wanted(t.comm)).map(t => {
 		const of = ppa.seconds * 1e6;
 		const off = Object.entries(t.waits).map(([name]) =>
 			[name, t.parts[name]]).sort((a, b) => b[1] - a[1])[0];
@@ -296,7 +448,8 @@ async function ask(url) {
 	return answer;
 }
 
-function take(got, seconds) {
+// Rates are of the time that has passed, heat maps of whole seconds.
+function take(got, seconds, columns) {
 	for (const name of counters.keys())
 		if (!got.counters.has(name))
 			counters.delete(name);
@@ -307,32 +460,49 @@ function take(got, seconds) {
 			Number(value - old.value) / seconds : NaN });
 	}
 	for (const [name, h] of hists)
-		if (!got.hists.has(name)) {
+		if (!got.hists.some(now => now.name === name)) {
 			h.figure.remove();
 			hists.delete(name);
 		}
-	for (const [name, now] of got.hists)
-		take_hist(name, now);
+	for (const now of got.hists)
+		take_hist(now, columns);
 }
 
 function draw(got, ppa) {
-	draw_counters();
-	for (const [name, h] of hists) {
-		h.figure.hidden = !name.includes(filter);
-		draw_hist(h);
-	}
-	$("maps").replaceChildren(...got.maps.map(([path, up]) =>
-		element("li", path + (up ? "" : ": cannot be read"))));
-	if (ppa)
-		draw_ppa(ppa);
+	hidden = 0;
+	// what is to be drawn has a width only when it is there
 	$("cpus-section").hidden = $("threads-section").hidden = !ppa;
 	$("hists-section").hidden = !hists.size;
 	$("counters-section").hidden = !counters.size;
 	$("maps-section").hidden = !got.maps.length;
 	$("none").hidden = ppa || got.maps.length;
+	draw_counters();
+	draw_legend();
+	for (const [name, h] of hists) {
+		h.figure.hidden = !is_wanted(name);
+		draw_hist(h);
+	}
+	tell("left-out", Number(got.left_out), " of the histograms do not fit into an answer.");
+	$("maps").replaceChildren(...got.maps.map(([path, up]) =>
+		element("li", path + (up ? "" : ": cannot be read"))));
+	if (ppa)
+		draw_ppa(ppa);
+	tell("hidden", hidden, " names are hidden by the filter.");
 }
 
-let before = 0, got = null;
+function redraw() {
+	if (got)
+		draw(got, last_ppa);
+}
+
+// How many of something are not shown, if any.
+function tell(id, nr, text) {
+	$(id).hidden = !nr;
+	$(id).textContent = nr ? nr + text : "";
+}
+
+const begun = performance.now();
+let before = null, got = null;
 
 function say(text) {
 	// a screen reader is told of changes only
@@ -340,17 +510,27 @@ function say(text) {
 		$("state").textContent = text;
 }
 
-async function look() {
-	try {
-		const text = await (await ask("metrics")).text();
-		const ppa = await (await ask("ppa")).json();
-		const now = performance.now();
+// The second that it is, from the first look on.
+const second_of = time => Math.round((time - begun) / 1000);
 
-		got = parse(text);
-		take(got, (now - before) / 1e3);
+async function look() {
+	const now = performance.now();
+
+	// a timer may come early
+	if (before !== null && second_of(now) === second_of(before))
+		return;
+	try {
+		const [text, histograms, ppa] = await Promise.all([
+			ask("metrics"), ask("histograms"), ask("ppa")]);
+
+		got = parse(await text.text());
+		const { histograms: hists, left_out } =
+			parse_hists(await histograms.text());
+		Object.assign(got, { hists, left_out });
+		last_ppa = (await ppa.json()).interval;
+		take(got, (now - before) / 1e3, second_of(now) - second_of(before));
 		before = now;
-		last_ppa = ppa.interval;
-		draw(got, last_ppa);
+		redraw();
 		// the button may have been pressed meanwhile
 		say(paused ? "Paused." : "Live.");
 	} catch (error) {
@@ -365,22 +545,25 @@ $("pause").addEventListener("click", () => {
 });
 $("filter").addEventListener("input", () => {
 	filter = $("filter").value;
-	if (got)
-		draw(got, last_ppa);
+	redraw();
 });
 for (const button of document.querySelectorAll("[data-key]"))
 	button.addEventListener("click", () => {
 		const key = button.dataset.key;
 
 		order = { key, up: order.key === key ? !order.up : key === "name" };
-		draw_counters();
+		redraw();
 	});
+addEventListener("resize", redraw);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 
 async function run() {
 	for (;;) {
 		if (!paused && !document.hidden)
 			await look();
-		await new Promise(done => setTimeout(done, 1000));
+		// at a second's begin, however long that took
+		await new Promise(done => setTimeout(done,
+			1000 - (performance.now() - begun) % 1000));
 	}
 }
 run();
