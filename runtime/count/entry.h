@@ -100,7 +100,7 @@ static const struct sw_thread_times {
 } *sw_thread_times;
 
 /* How often the set that counts changed for the thread that this CPU runs.  If two
- * readings return the same number, one set was active throughout. */
+ * readings return the same number, one set was active whenever the thread ran. */
 static u32 __maybe_unused
 sw_spans(const struct sw_cpu *c, struct sw_thread *t)
 {

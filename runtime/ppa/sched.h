@@ -86,7 +86,7 @@ static bool ppa_yields(struct task_struct *task)
  * Among the others there is nothing like one above the other: one that has just
  * been woken takes the place of one that runs, because it is owed more; that is
  * what the scheduler of PPA's kernel called a higher priority, too.  Otherwise
- * the slice has come to its end.
+ * the timeslice has expired.
  */
 static __always_inline enum ppa_value
 ppa_why(struct ppa_cpu *c, bool preempt, struct task_struct *prev,

@@ -111,7 +111,7 @@ static DEFINE_PER_CPU(u64, sw_random);
 /* what the counters stood at, by sampler and slot */
 static DEFINE_PER_CPU(u64 (*)[SW_MAX_SLOTS], sw_sample_last);
 
-/* Is the interrupted thread to be sampled?  NULL if all threads are.  watch/ sets it,
+/* Is the thread to be sampled?  NULL if all threads are.  watch/ sets it,
  * and counts the samples that it rejects. */
 static bool (*sw_sample_is_wanted)(const struct task_struct *task);
 
