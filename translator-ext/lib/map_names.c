@@ -314,7 +314,7 @@ static int check_order(const struct map_names *n,
 }
 
 /* Whether all come after those that there are, in their order. */
-static bool is_behind(const struct map_names *n, const struct map_chunk *c)
+static bool comes_after(const struct map_names *n, const struct map_chunk *c)
 {
 	size_t i;
 
@@ -334,7 +334,7 @@ static int check_chunk(struct map_names *n, const struct map_chunk *c)
 		n->nr ? n->list[n->nr - 1] : c->in[0], c->in[0],
 	};
 
-	if (is_behind(n, c))
+	if (comes_after(n, c))
 		return (n->nr && check_order(n, pair, 1, 2)) ||
 		       check_order(n, c->in, 1, c->nr) ? -1 : 0;
 	n->next_list = calloc(nr, sizeof(*n->next_list));

@@ -325,8 +325,8 @@ static struct range readings_at(const struct lowering *l,
 }
 
 /* Where a probe's handler is in the text. */
-static bool is_behind(const struct lowering *l, const struct probe *probe,
-		      size_t at)
+static bool stands_after(const struct lowering *l, const struct probe *probe,
+			 size_t at)
 {
 	const struct token *last = &l->s.t.tok[probe->body_end - 1];
 
@@ -545,7 +545,7 @@ void handlers_lower(struct lowering *l, bool any_readings, bool sure)
 		if (!is_ours(l, i, any_readings))
 			continue;
 		while (b < l->s.nr_probes &&
-		       is_behind(l, &l->s.probes[b], at))
+		       stands_after(l, &l->s.probes[b], at))
 			b++;
 		in_probe = b < l->s.nr_probes &&
 			   is_inside(l, &l->s.probes[b], at);

@@ -366,7 +366,7 @@ static void left_halfway(void)
 }
 
 /* What is after the header, as far as it can be wrong. */
-static void behind_header(void)
+static void after_header(void)
 {
 	static const struct perfmap_more wrong[] = {
 		{ 0, 1, 0, 0 }, { 1, 0, 0, 0 }, { 1, 1, 0, 0 }, { 15, 1, 0, 0 },
@@ -437,7 +437,7 @@ int main(void)
 	TEST("the map is good", !refused());
 	for (k = 0; k < sizeof(fields) / sizeof(*fields); k++)
 		damage_field(k);
-	behind_header();
+	after_header();
 	left_halfway();
 	cut_short();
 	lying_names();
