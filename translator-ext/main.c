@@ -102,6 +102,11 @@ static int help(int argc, char **argv)
 	return status ? status : finish_stdout(0);
 }
 
+static int json_schema(int argc, char **argv)
+{
+	return cmd_json_schema(argc, argv) ?: finish_stdout(0);
+}
+
 static const struct command commands[] = {
 	{ .name = "list", .run = cmd_list },
 	{ .name = "top", .run = cmd_top },
@@ -112,6 +117,7 @@ static const struct command commands[] = {
 	{ .name = "latency", .run = cmd_latency, .starts = true },
 	{ .name = "record", .run = cmd_record, .starts = true },
 	{ .name = "help", .run = help },
+	{ .name = "--json-schema", .run = json_schema, .starts = true },
 };
 
 int main(int argc, char **argv)

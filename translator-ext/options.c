@@ -29,6 +29,7 @@ enum {
 	OPT_LOWER,
 	OPT_EXPLAIN,
 	OPT_PMU,
+	OPT_JSON_SCHEMA,
 };
 
 /* Ours, with what --help says of them. */
@@ -42,6 +43,8 @@ static const struct {
 	  "print what each probe point becomes, and end" },
 	{ "pmu", "--pmu NAME",
 	  "resolve events for that processor, not for this one" },
+	{ "json-schema", "--json-schema",
+	  "print a JSON Schema of what commands print as JSON" },
 	{ "help", "-h, --help", "print this" },
 	{ "version", "-V, --version", "print stapwatch's version and stap's" },
 };
@@ -54,6 +57,7 @@ static const struct option long_options[] = {
 	FLAG("lower", OPT_LOWER),
 	FLAG("explain", OPT_EXPLAIN),
 	VALUE("pmu", OPT_PMU),
+	FLAG("json-schema", OPT_JSON_SCHEMA),
 	FLAG("help", OPT_HELP),
 	FLAG("version", OPT_VERSION),
 
@@ -129,6 +133,7 @@ struct parse {
 	struct arg_ref script;	/* of -e */
 	unsigned int nr_script;
 	unsigned int nr_pmu;
+	bool json_schema;
 	bool dump;
 	bool no_script;
 };
@@ -267,6 +272,9 @@ static void take_option(struct parse *p, struct options *opts, int opt,
 	case OPT_COLOR:
 		take_color(p, opts);
 		break;
+	case OPT_JSON_SCHEMA:
+		p->json_schema = true;
+		break;
 	case OPT_LOWER:
 	case OPT_EXPLAIN:
 	case OPT_PMU:
@@ -333,6 +341,10 @@ static void take_rest(const struct parse *p, struct options *opts)
 
 static int check_own(const struct parse *p, const struct options *opts)
 {
+	if (p->json_schema) {
+		shown_line(stderr, "stapwatch: --json-schema must come first, before a command if one is given: stapwatch --json-schema stat");
+		return -1;
+	}
 	if (opts->lower && opts->explain) {
 		shown_line(stderr, "stapwatch: --lower and --explain: both print in place of running; give one of them");
 		return -1;

@@ -194,7 +194,7 @@ _stapwatch_starts()
 _stapwatch()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local own='--lower --explain --pmu --help --version'
+	local own='--lower --explain --pmu --json-schema --help --version'
 	local stap='--all-modules --bpf --build-as --check-version --clean-cache
 		--client-options --color --colour --compatible --debug
 		--disable-cache --download-debuginfo --dump-functions

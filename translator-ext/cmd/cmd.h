@@ -43,6 +43,16 @@ bool cmd_help(const char *name);
 int cmd_help_of(int argc, char **argv);
 
 /**
+ * cmd_json_schema - the keys of what --json prints, as a JSON Schema
+ *
+ * --json-schema [COMMAND]
+ *
+ * Return: 0, with what stdout has not taken for the caller to find; 1 if there is no such
+ * command
+ */
+int cmd_json_schema(int argc, char **argv);
+
+/**
  * cmd_list - what can be counted, by whatever name
  *
  * list [PATTERN] [--json] [--pmu NAME]

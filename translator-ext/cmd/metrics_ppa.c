@@ -93,6 +93,9 @@ static void look(struct metrics_ppa *p, const char *dir, int64_t ms)
 		p->in.nr_rows = ROWS;
 	p->json.len = 0;
 	ppa_json(&p->in, PPA_THREADS, 0, &p->json);
+	/* it goes into another object, in one line */
+	while (p->json.len && p->json.s[p->json.len - 1] == '\n')
+		p->json.s[--p->json.len] = '\0';
 }
 
 void metrics_ppa(struct metrics_ppa *p, char *const *maps, int nr,
