@@ -4,33 +4,9 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/shown.h"
+#include "base/csv.h"
 #include "report/output/table.h"
-
-/*
- * In quotes.  Names are others' to choose: control characters come out as \xNN, and what
- * a spreadsheet would take for a formula has an apostrophe before it.  A hyphen alone is
- * how a column says that there is nothing.
- */
-static void put_text(struct buf *out, const char *text)
-{
-	struct buf plain = { 0 };
-	const char *s;
-
-	shown_text(&plain, text);
-	buf_puts(out, "\"");
-	if (*text && strchr("=+-@", *text) && strcmp(text, "-"))
-		buf_puts(out, "'");
-	for (s = plain.s ?: ""; *s; s++) {
-		if (*s == '"')
-			buf_puts(out, "\"");
-		buf_add(out, s, 1);
-	}
-	buf_puts(out, "\"");
-	free(plain.s);
-}
 
 static void put_titles(struct view *v, const struct columns *columns,
 		       const struct rows *rows, const struct rows_values *vals,
@@ -56,7 +32,7 @@ static void put_titles(struct view *v, const struct columns *columns,
 			title.len = 0;
 			buf_printf(&title, "%s %s", name, parts[k]);
 			buf_puts(out, ",");
-			put_text(out, title.s);
+			csv_text(out, title.s);
 		}
 	}
 	buf_puts(out, "\r\n");
@@ -89,13 +65,13 @@ static void put_row(struct view *v, const struct columns *columns,
 	const struct intern *texts = &v->profile->texts;
 	size_t k;
 
-	put_text(out, profile_event_name(v->profile, row->event));
+	csv_text(out, profile_event_name(v->profile, row->event));
 	for (k = 0; k < columns->nr; k++) {
 		buf_puts(out, ",");
 		if (columns->list[k]->is_number)
 			buf_puts(out, intern_text(texts, row->texts[k]));
 		else
-			put_text(out, intern_text(texts, row->texts[k]));
+			csv_text(out, intern_text(texts, row->texts[k]));
 	}
 	buf_printf(out, ",%.4f,%" PRIu64 ",%" PRIu64,
 		   view_share(v, row->event, row->events, row->samples),
