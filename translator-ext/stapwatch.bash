@@ -94,7 +94,7 @@ _stapwatch_ppa()
 # For `top' and `metrics': their options, modules that have a map, files.
 _stapwatch_map()
 {
-	local options='-n -d -I --sort' maps
+	local options='-n -d -I --sort --json --csv' maps
 	[[ ${COMP_WORDS[1]} == top ]] || options='--listen --prometheus'
 	case $prev in
 	--sort)

@@ -43,6 +43,8 @@ static const struct command {
 			{ "-I MS", "the same, in milliseconds" },
 			{ "-n COUNT", "end after so many tables" },
 			{ "--sort KEY", "by name, value or rate" },
+			{ "--json", "print each table as a JSON object" },
+			{ "--csv", "print tables for spreadsheets" },
 			{ "-h, --help", "print this" },
 			{ 0 },
 		},

@@ -2,9 +2,9 @@
 /*
  * stapwatch top: the counters of a map, live.
  *
- * In steady state a round makes two system calls, a write and a sleep or poll: the
- * counters are in mapped memory, the clock is the vDSO's, and a terminal's size
- * is asked for when it says that it has changed.
+ * In steady state a round makes two system calls, a write and a sleep or poll: counters
+ * are in mapped memory, the clock is the vDSO's, and SIGWINCH says when the terminal's size
+ * has changed.
  */
 #include "cmd/cmd.h"
 
@@ -26,7 +26,9 @@
 #include "cmd/line.h"
 #include "cmd/maps.h"
 #include "cmd/top_keys.h"
+#include "cmd/top_print.h"
 #include "cmd/top_rows.h"
+#include "cmd/top_screen.h"
 #include "cmd/top_table.h"
 
 static const char *const sort_names[] = {
@@ -35,17 +37,25 @@ static const char *const sort_names[] = {
 	[TOP_BY_RATE] = "rate",
 };
 
+enum output {
+	TO_TERMINAL,		/* a screen, drawn over itself */
+	TO_FILE,		/* with tabs */
+	TO_JSON,
+	TO_CSV,
+};
+
 struct top {
 	char *path;
+	enum output output;
 	uint64_t count;		/* 0: no end */
+	char *pattern;		/* that was typed; NULL: the command line's */
 	struct top_keys keys;	/* with the order, and the time between rounds */
 
 	struct top_rows rows;
 	struct buf out;
-	struct timespec at;
-	bool terminal;
-	unsigned int lines;
-	unsigned int columns;
+	struct timespec at;	/* of the last round */
+	double passed;		/* seconds, since the one before */
+	struct top_screen screen;
 	bool lost;		/* the new instances could not be read */
 };
 
@@ -72,12 +82,12 @@ static void ask_size(struct top *t)
 {
 	struct winsize size;
 
-	t->lines = 24;
-	t->columns = 80;
+	t->screen.lines = 24;
+	t->screen.columns = 80;
 	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row &&
 	    size.ws_col) {
-		t->lines = size.ws_row;
-		t->columns = size.ws_col;
+		t->screen.lines = size.ws_row;
+		t->screen.columns = size.ws_col;
 	}
 }
 
@@ -109,85 +119,151 @@ static int refresh(struct top *t)
 	return 0;
 }
 
-/* Since the round before, in seconds. */
-static double pass_time(struct top *t)
+/* Seconds since the round before. */
+static double since(const struct timespec *at, const struct timespec *now)
 {
-	struct timespec now;
-	double passed;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	passed = now.tv_sec - t->at.tv_sec +
-		 (now.tv_nsec - t->at.tv_nsec) / 1e9;
-	t->at = now;
-	return passed > 1e-9 ? passed : 1e-9;
+	return now->tv_sec - at->tv_sec + (now->tv_nsec - at->tv_nsec) / 1e9;
 }
 
-static void put_end(struct top *t)
-{
-	shown_text(&t->out, t->path);
-	buf_puts(&t->out, ": ended\n");
-}
-
+/* What the rows are now; returns as refresh(). */
 static int one_round(struct top *t)
 {
-	int ended = refresh(t);
+	const int ended = refresh(t);
+	struct timespec now;
 
 	if (ended < 0)
 		return -1;
-	if (top_rows_read(&t->rows, pass_time(t))) {
-		shown_line(stderr, "stapwatch top: %s: %s", t->path,
-			   stapwatch_error());
-		return -1;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	t->passed = since(&t->at, &now);
+	if (t->passed < 1e-9)
+		t->passed = 1e-9;
+	t->at = now;
+	if (!top_rows_read(&t->rows, t->passed))
+		return ended;
+	shown_line(stderr, "stapwatch top: %s: %s", t->path, stapwatch_error());
+	return -1;
+}
+
+static void draw(struct top *t)
+{
+	struct top_screen *s = &t->screen;
+
+	if (resized) {
+		resized = 0;
+		ask_size(t);
 	}
+	s->sort = t->keys.sort;
+	s->below = top_keys_below(&t->keys);
+	s->first = t->keys.first;
+	top_screen(s, &t->rows, &t->out);
+	t->keys.first = s->first;
+	t->keys.last = t->rows.nr - s->page;
+	t->keys.page = s->page;
+}
+
+static int put(struct top *t, bool ended)
+{
 	top_rows_sort(&t->rows, t->keys.sort);
-	if (t->terminal) {
-		if (resized) {
-			resized = 0;
-			ask_size(t);
-		}
-		top_table_terminal(&t->rows, t->lines, t->columns,
-				   top_keys_line(&t->keys), &t->out);
-	} else {
+	switch (t->output) {
+	case TO_TERMINAL:
+		draw(t);
+		break;
+	case TO_FILE:
 		if (t->rows.round > 1)
 			buf_puts(&t->out, "\n");
-		top_table_plain(&t->rows, &t->out);
+		top_table(&t->rows, &t->out);
+		break;
+	case TO_JSON:
+		top_json(&t->rows, t->passed, ended, &t->out);
+		break;
+	case TO_CSV:
+		top_csv(&t->rows, &t->out);
+		break;
 	}
-	if (ended)
-		put_end(t);
-	return write_out(t) ? -1 : ended;
+	if (ended && t->output <= TO_FILE) {
+		shown_text(&t->out, t->path);
+		buf_puts(&t->out, ": ended\n");
+	}
+	return write_out(t);
+}
+
+static void take_pattern(struct top *t)
+{
+	t->keys.filtered = false;
+	free(t->pattern);
+	t->pattern = xstrdup(t->keys.typed);
+	t->rows.pattern = *t->pattern ? t->pattern : NULL;
+	top_rows_make(&t->rows);
+}
+
+/*
+ * Waits for the next round's time, and obeys keys meanwhile.  Returns 1 to stop, -1 after a
+ * message.
+ */
+static int wait_for_round(struct top *t)
+{
+	struct timespec begin, now;
+	double left = t->keys.delay;
+
+	/* not from the round on: one that takes longer would leave no time to wait */
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (;;) {
+		top_keys_wait(&t->keys, left > 0 ? left : 0);
+		if (stopped || t->keys.stop)
+			return 1;
+		if (t->keys.filtered) {
+			take_pattern(t);
+			return 0;
+		}
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		left = t->keys.delay - since(&begin, &now);
+		if (left <= 0 && !t->keys.paused)
+			return 0;
+		/* a key, or another size: draw the same values again */
+		if (t->output == TO_TERMINAL && put(t, false))
+			return -1;
+	}
+}
+
+static void begin_screen(struct top *t)
+{
+	const struct sigaction act = { .sa_handler = on_signal };
+	const char *no_color = getenv("NO_COLOR");
+
+	sigaction(SIGWINCH, &act, NULL);
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	ask_size(t);
+	t->screen.colors = !no_color || !*no_color;
+	buf_puts(&t->out, "\033[2J");
+	top_keys_begin(&t->keys);
 }
 
 static int run(struct top *t)
 {
-	struct sigaction act = { .sa_handler = on_signal };
-	int ended = 0;
+	int ended, rc = 0;
 
-	t->terminal = isatty(STDOUT_FILENO);
+	if (t->output == TO_FILE && isatty(STDOUT_FILENO))
+		t->output = TO_TERMINAL;
 	t->rows.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	t->rows.cpus = xmalloc(stapwatch_nr_cpus(t->rows.sw) *
 			       sizeof(*t->rows.cpus));
 	/* sorting may want memory: let it be kept, not mapped each time */
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
 	mallopt(M_TRIM_THRESHOLD, 1 << 30);
-	if (t->terminal) {
-		sigaction(SIGWINCH, &act, NULL);
-		sigaction(SIGINT, &act, NULL);
-		sigaction(SIGTERM, &act, NULL);
-		ask_size(t);
-		buf_puts(&t->out, "\033[2J");
-		top_keys_begin(&t->keys);
-	}
+	if (t->output == TO_TERMINAL)
+		begin_screen(t);
 	top_rows_make(&t->rows);
-	for (;;) {
+	while (!rc) {
 		ended = one_round(t);
+		rc = ended < 0 ? -1 : put(t, ended);
 		if (ended || (t->count && t->rows.round == t->count))
 			break;
-		top_keys_wait(&t->keys);
-		if (stopped || t->keys.stop)
-			break;
+		if (!rc)
+			rc = wait_for_round(t);
 	}
 	top_keys_end(&t->keys);
-	return ended < 0;
+	return rc < 0;
 }
 
 /* ---- the command */
@@ -232,6 +308,8 @@ static int read_options(struct top *t, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "sort", required_argument, NULL, 's' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "csv", no_argument, NULL, 'c' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct cmd_line line = {
@@ -240,6 +318,7 @@ static int read_options(struct top *t, int argc, char **argv)
 		.argc = argc,
 		.argv = argv,
 	};
+	bool json = false, csv = false;
 	int c, rc = 0;
 
 	while (!rc && (c = cmd_line_next(&line)) != CMD_LINE_END) {
@@ -254,11 +333,18 @@ static int read_options(struct top *t, int argc, char **argv)
 		else if (c == 'd')
 			rc = cmd_line_seconds("top", "-d", optarg,
 					      &t->keys.delay);
+		else if (c == 'j')
+			json = true;
+		else if (c == 'c')
+			csv = true;
 		else
 			rc = take_sort(t, optarg);
 	}
 	if (rc)
 		return rc;
+	if (json && csv)
+		return cmd_line_fail("top", "--json and --csv exclude each other");
+	t->output = json ? TO_JSON : csv ? TO_CSV : TO_FILE;
 	if (t->keys.sort == TOP_BY_RATE && t->count == 1)
 		return cmd_line_say("top", "--sort rate wants a second table, for the first has no rates",
 			   "-n 1");
@@ -285,6 +371,7 @@ int cmd_top(int argc, char **argv)
 out:
 	top_rows_free(&t.rows);
 	free(t.out.s);
+	free(t.pattern);
 	free(t.path);
 	return status;
 }

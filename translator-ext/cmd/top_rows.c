@@ -68,6 +68,7 @@ void top_rows_make(struct top_rows *r)
 		rows[used] = (struct top_row) {
 			.number = in->number,
 			.kind = in->kind,
+			.raw = in->name,
 		};
 		old = r->nr ? bsearch(&rows[used], r->all, r->nr, sizeof(*old),
 				      by_number) : NULL;

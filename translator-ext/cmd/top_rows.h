@@ -22,6 +22,7 @@ enum top_sort {
 struct top_row {
 	uint32_t number;
 	enum stapwatch_kind kind;
+	const char *raw;	/* its name, until the instances are others */
 	char *name;		/* as it is shown */
 	int64_t value;		/* of a histogram: how many values */
 	int64_t min, max;	/* of a CPU's value */

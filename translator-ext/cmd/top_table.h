@@ -1,20 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rows of stapwatch top as a table. */
+/* Rows of stapwatch top as a table's cells, and as lines with tabs. */
 #ifndef STAPWATCH_TOP_TABLE_H
 #define STAPWATCH_TOP_TABLE_H
 
 #include "base/buf.h"
 #include "cmd/top_rows.h"
 
-/** top_table_plain - for whatever is no terminal: a tab between two columns */
-void top_table_plain(const struct top_rows *r, struct buf *out);
+enum top_column {
+	TOP_NAME,
+	TOP_VALUE,
+	TOP_RATE,
+	TOP_MIN,
+	TOP_MAX,
+	TOP_P50,
+	TOP_P99,
+	TOP_SHAPE,
+	TOP_NR_COLUMNS,
+};
 
-/**
- * top_table_terminal - drawn over what a terminal shows
- * @lines: that it has, and @width, its columns: what does not fit is left out
- * @below: a line to be said below it; or NULL
- */
-void top_table_terminal(const struct top_rows *r, unsigned int lines,
-			unsigned int width, const char *below, struct buf *out);
+extern const char *const top_titles[TOP_NR_COLUMNS];
+
+struct top_cells {
+	const char *text[TOP_NR_COLUMNS];
+	char numbers[TOP_NR_COLUMNS][32];
+	char shape[TOP_SPARKS * 4 + 48];
+};
+
+/** top_cells - a row's text in each column; valid as long as @r and @c are */
+void top_cells(const struct top_row *r, struct top_cells *c);
+
+/** top_table - for whatever is no terminal: a tab between two columns */
+void top_table(const struct top_rows *r, struct buf *out);
 
 #endif
