@@ -392,8 +392,11 @@ function draw_counters() {
 	const rows = [...counters].filter(([name]) => is_wanted(name))
 		.map(([name, c]) => ({ name, value: c.value, rate: c.rate }));
 
-	rows.sort((a, b) => (a[order.key] < b[order.key] ? -1 :
-		a[order.key] > b[order.key] ? 1 : 0) * (order.up ? 1 : -1));
+	// a rate that is not known yet is below all others
+	const key = r => Number.isNaN(r[order.key]) ? -1 : r[order.key];
+
+	rows.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0) *
+		(order.up ? 1 : -1));
 	fill("counters", rows.map(r => [element("td", r.name, "text"),
 		element("td", shown(r.value)), element("td", shown(r.rate))]));
 	for (const button of document.querySelectorAll("[data-key]"))
@@ -425,16 +428,17 @@ function draw_ppa(ppa) {
 		e.textContent = shown(ppa.seconds) + " s";
 	fill("threads", ppa.threads.filter(t => is_wanted(t.comm)).map(t => {
 		const of = ppa.seconds * 1e6;
-		const off = Object.entries(t.waits).map(([name]) =>
-			[name, t.parts[name]]).sort((a, b) => b[1] - a[1])[0];
+		const off = Object.entries(t.parts).filter(([name]) => !parts.includes(name) &&
+			name !== "unknown").sort((a, b) => b[1] - a[1]);
+		const [most, ns] = off[0] ?? ["", 0];
 
 		return [element("td", t.tid), element("td", t.pid),
 			element("td", t.comm, "text"),
 			element("td", percent(t.user_us, of)),
 			element("td", percent(t.system_us, of)),
-			element("td", t.sum_ns ? percent(t.sum_ns / 1e3 -
-				t.user_us - t.system_us, of) : ""),
-			element("td", off && off[1] ? off[0] : "", "text")];
+			element("td", percent(off.reduce((sum, [, n]) => sum + n, 0) / 1e3, of)),
+			element("td", !ns ? "" : most === "woken" || most === "preempted" ?
+				"a CPU" : most, "text")];
 	}));
 }
 
@@ -523,11 +527,14 @@ async function look() {
 		const [text, histograms, ppa] = await Promise.all([
 			ask("metrics"), ask("histograms"), ask("ppa")]);
 
-		got = parse(await text.text());
+		const next = parse(await text.text());
 		const { histograms: hists, left_out } =
 			parse_hists(await histograms.text());
-		Object.assign(got, { hists, left_out });
-		last_ppa = (await ppa.json()).interval;
+		const { interval } = await ppa.json();
+
+		// all of one look, or nothing
+		got = Object.assign(next, { hists, left_out });
+		last_ppa = interval;
 		take(got, (now - before) / 1e3, second_of(now) - second_of(before));
 		before = now;
 		redraw();
