@@ -2,7 +2,8 @@
 /*
  * ppa_files DIR [FAULT]: be the files of precise process accounting, two looks one
  * after the other, in pipes of DIR: one reader gets both.  FAULT spoils the second.
- * When somebody has had the first look there is DIR/looked.
+ * When somebody has had the first look there is DIR/looked; or DIR/early, if there was
+ * DIR/ran before that.
  *
  * Long because all files of a session are this one's, which are read in one order.
  */
@@ -22,6 +23,8 @@
 #define MS 1000000ULL		/* in ticks, of which there are 10^9 a second */
 
 static const char *dir, *fault = "";
+static int asked;		/* how many files were asked for */
+static bool early;
 
 static void pipe_at(const char *name)
 {
@@ -30,6 +33,14 @@ static void pipe_at(const char *name)
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	if (mkfifo(path, 0600))
 		err(1, "%s", path);
+}
+
+static bool is_there(const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return !access(path, F_OK);
 }
 
 /* From here on whoever opens NAME gets the pipe NEXT, if there is one. */
@@ -52,6 +63,9 @@ static void put(const char *name, const void *header, const void *data,
 	fd = open(path, O_WRONLY);
 	if (fd < 0)
 		err(1, "%s", path);
+	/* the reader waits for this: a COMMAND that runs already came too early */
+	if (!asked++)
+		early = is_there("ran");
 	if (write(fd, header, sizeof(struct ppa_header)) !=
 			sizeof(struct ppa_header) ||
 	    write(fd, data, len) != (ssize_t)len)
@@ -666,7 +680,7 @@ int main(int argc, char **argv)
 		if (!strncmp(fault, "competitors", 11))
 			competitors_file(look);
 		if (!look)
-			pipe_at("looked");
+			pipe_at(early ? "early" : "looked");
 	}
 	return 0;
 }
