@@ -12,6 +12,7 @@
 #define STAPWATCH_COUNT_HOTPLUG_H
 
 #include "base/session.h"
+#include "base/work.h"
 #include "count/gate.h"
 #include "count/pmu.h"
 #include <linux/cpuhotplug.h>
@@ -61,7 +62,7 @@ static int sw_cpu_online(unsigned int cpu)
 		sw_gates_look_again();
 		mutex_unlock(&sw_session_lock);
 	}
-	schedule_work(&sw_fill);
+	sw_work_queue(&sw_fill);
 	return 0;
 }
 

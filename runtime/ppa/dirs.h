@@ -11,6 +11,7 @@
 #ifndef STAPWATCH_PPA_DIRS_H
 #define STAPWATCH_PPA_DIRS_H
 
+#include "base/work.h"
 #include "ppa/proc.h"
 #include "ppa/proc_competitors.h"
 #include "ppa/proc_locks.h"
@@ -30,6 +31,7 @@ static struct {
 	struct xarray dirs;		/* by thread number */
 	unsigned int pass;
 	int changes;			/* ppa.changes, at the last pass */
+	bool works;
 } ppa_files;
 
 static bool ppa_file_make(const char *name, struct proc_dir_entry *dir,
@@ -127,7 +129,7 @@ static void ppa_look_work(struct work_struct *work)
 	if (ppa.expiring)
 		ppa_expire_start();
 	mutex_unlock(&ppa.lock);
-	schedule_delayed_work(&ppa_look, msecs_to_jiffies(PPA_LOOK_MS));
+	sw_work_delay(&ppa_look, msecs_to_jiffies(PPA_LOOK_MS));
 }
 
 /* SystemTap's, whose definitions come after a script's C. */
@@ -136,6 +138,8 @@ static struct proc_dir_entry *_stp_procfs_module_dir;
 
 static int ppa_files_start(struct sw_access access)
 {
+	if (sw_works_start(&ppa_files.works))
+		return -ENOMEM;
 	ppa_access = access;
 	xa_init(&ppa_files.dirs);
 	ppa_files.changes = atomic_read(&ppa.changes) - 1;
@@ -159,7 +163,7 @@ static int ppa_files_start(struct sw_access access)
 	}
 	ppa_dirs_look();
 	ppa_dirs_look();
-	schedule_delayed_work(&ppa_look, msecs_to_jiffies(PPA_LOOK_MS));
+	sw_work_delay(&ppa_look, msecs_to_jiffies(PPA_LOOK_MS));
 	return 0;
 }
 
@@ -168,9 +172,12 @@ static void ppa_files_end(void)
 	struct ppa_dir *d;
 	unsigned long tid;
 
-	if (!ppa_files.dir)
+	if (!ppa_files.dir) {
+		sw_works_stop(&ppa_files.works);
 		return;
+	}
 	cancel_delayed_work_sync(&ppa_look);
+	sw_works_stop(&ppa_files.works);
 	/* waits for who is within a file's operations */
 	proc_remove(ppa_files.dir);
 	ppa_files.dir = NULL;

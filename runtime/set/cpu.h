@@ -27,6 +27,7 @@
 #define STAPWATCH_SET_CPU_H
 
 #include "base/clock.h"
+#include "base/work.h"
 #include "count/cpu.h"
 #include "count/gate.h"
 #include "count/pmu.h"
@@ -397,9 +398,9 @@ static void sw_set_on_ask(struct irq_work *work)
 		sw_gate_try(0);
 	/* with sw_sets_end(), which cancels them */
 	if (READ_ONCE(sw_sets.running) && READ_ONCE(sw_sets.asked))
-		schedule_work(&sw_set_opener);
+		sw_work_queue(&sw_set_opener);
 	if (READ_ONCE(sw_sets.running) && READ_ONCE(sw_sets.dropped))
-		schedule_work(&sw_set_dropper);
+		sw_work_queue(&sw_set_dropper);
 	sw_set_wake_thread(p);
 }
 

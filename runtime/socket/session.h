@@ -15,6 +15,7 @@
 
 #include "base/ask.h"
 #include "base/clock.h"
+#include "base/work.h"
 #include "count/event.h"
 #include "count/hotplug.h"
 #include "count/perf.h"
@@ -55,7 +56,7 @@ static void sw_socket_round(struct work_struct *work)
 				sw_socket_tell(cpu);
 		}
 	local_irq_restore(flags);
-	schedule_delayed_work(&sw_socket_work, SW_SOCKET_EVERY);
+	sw_work_delay(&sw_socket_work, SW_SOCKET_EVERY);
 }
 
 /* One counter more in a list.  Return: 0 or an errno. */
@@ -194,7 +195,7 @@ static int sw_socket_open(unsigned int n)
 	sw_ask_init(&sw_socket_cpus.look, sw_socket_look);
 	WRITE_ONCE(sw_socket.on, true);
 	WRITE_ONCE(sw_cpu_came, sw_socket_cpu_came);
-	schedule_delayed_work(&sw_socket_work, SW_SOCKET_EVERY);
+	sw_work_delay(&sw_socket_work, SW_SOCKET_EVERY);
 	return 0;
 }
 

@@ -30,6 +30,7 @@
 #include "base/kernel.h"
 #include "base/session.h"
 #include "base/suspend.h"
+#include "base/work.h"
 #include "count/elapsed.h"
 #include "count/event.h"
 #include "count/events.h"
@@ -83,6 +84,7 @@ static struct {
 	unsigned int anchors;
 	unsigned int threads;	/* SW_READS_..., what is started of these */
 	bool failed;		/* an event is missing */
+	bool works;
 } sw_session;
 
 static void sw_session_end(void)
@@ -116,6 +118,7 @@ static void sw_session_end(void)
 	sw_session.threads = 0;
 	sw_pmu_close();
 	sw_seen_end();
+	sw_works_stop(&sw_session.works);
 	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(&sw_cpus, cpu), 0, sizeof(struct sw_cpu));
 	sw_session.attr = NULL;
@@ -151,8 +154,10 @@ static int sw_session_threads(unsigned int probes, unsigned int threads)
 /* PROBES is above SW_MAX_SLOTS where a script has sets, or so many probes. */
 static int sw_session_begin(unsigned int probes, unsigned int threads)
 {
-	int rc;
+	int rc = sw_works_start(&sw_session.works);
 
+	if (rc)
+		return rc;
 	sw_gate_begin();
 	if (!sw_seen_begin()) {
 		_stp_error("stapwatch: no memory for each CPU's readings\n");
