@@ -29,14 +29,13 @@
 #include "set/cpu.h"
 #include "set/set.h"
 #include "set/switch.h"
+#include "set/tasks.h"
 #include "set/thread.h"
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
-#include <linux/kthread.h>
 #include <linux/percpu.h>
-#include <linux/smpboot.h>
 #include <linux/workqueue.h>
 
 static int sw_set_hotplug;	/* cpuhp state; 0: none */
@@ -159,14 +158,6 @@ static bool sw_set_has_left(unsigned int set, int cpu)
 	return left;
 }
 
-static void sw_sets_wake(void)
-{
-	int cpu;
-
-	for_each_online_cpu(cpu)
-		sw_set_wake(cpu);
-}
-
 /* Return: false: the session ends before that. */
 static bool sw_set_wait_until_left(unsigned int set)
 {
@@ -220,6 +211,7 @@ static void sw_set_opener_work(struct work_struct *work)
 	while (READ_ONCE(sw_sets.running) && xchg(&sw_sets.asked, false)) {
 		sw_sets_close_left();
 		sw_sets_open();
+		sw_set_tasks_bind();
 		first = sw_set_after(0);
 		/* who has had none begins with the first */
 		for_each_possible_cpu(cpu)
@@ -310,9 +302,9 @@ static void sw_sets_ready(void)
 /**
  * sw_sets_run - handlers are about to run: CPUs begin to switch
  *
- * The CPUs' threads are awake when this returns, and run before anything else on
- * their CPUs.  SystemTap lets the session's command go after it, so a set has all that
- * the command does.
+ * The CPUs' threads have begun when this returns, but for CPUs that others keep.
+ * SystemTap lets the session's command go after it, so a set has all that the command
+ * does.
  *
  * Context: sleepable, in module init; so before sw_sets_end(), in module exit.
  */
@@ -320,12 +312,13 @@ static void sw_sets_run(void)
 {
 	if (!sw_set_has_threads)
 		return;
-	/* who comes after this is woken by sw_set_cpu_up() */
+	/* the thread of a CPU that comes after this is woken by sw_set_cpu_up() */
 	cpus_read_lock();
 	sw_sets.ran = true;
 	WRITE_ONCE(sw_sets.running, true);
 	sw_sets_wake();
 	cpus_read_unlock();
+	sw_set_tasks_wait();
 }
 
 static int sw_set_alloc(void)
@@ -424,11 +417,10 @@ static int sw_sets_begin(bool has_threads, const char **what)
 		return rc;
 	sw_set_hotplug = rc;
 	*what = "start a thread on each CPU";
-	rc = smpboot_register_percpu_thread(&sw_set_threads);
+	rc = sw_set_tasks_make();
 	if (rc)
 		return rc;
 	sw_set_has_threads = true;
-	sw_set_threads_hurry();
 	*what = "watch threads: this kernel has no tracepoint sched_switch";
 	if (has_threads && sw_thread_words) {
 		sw_hooks_find(sw_set_hooks, ARRAY_SIZE(sw_set_hooks));
@@ -473,23 +465,8 @@ static void sw_sets_report(void)
 			  merged);
 }
 
-/*
- * Before 6.12, and what was mended since of those, a thread that is stopped is first
- * bound to its CPU anew, and the kernel complains if it is not parked.
- */
-static void sw_set_threads_park(void)
-{
-	int cpu;
-
-	cpus_read_lock();
-	/* those of the others are */
-	for_each_online_cpu(cpu)
-		kthread_park(per_cpu(sw_set_tasks, cpu));
-	cpus_read_unlock();
-}
-
 /**
- * sw_sets_end - CPUs switch no more
+ * sw_sets_end - what sets need goes, after sw_sets_let_go()
  *
  * What was counted stays for end probes.
  *
@@ -502,7 +479,6 @@ static void sw_sets_end(void)
 
 	if (!sw_set_cpus)
 		return;
-	WRITE_ONCE(sw_sets.running, false);
 	/* whoever calls it has preemption off, and the next line waits for those */
 	WRITE_ONCE(sw_taken_in, NULL);
 	sw_hooks_off(sw_set_hooks, ARRAY_SIZE(sw_set_hooks));
@@ -519,10 +495,7 @@ static void sw_sets_end(void)
 	cancel_work_sync(&sw_set_dropper);
 	/* what it was to do: end probes declare sets, too */
 	sw_set_dropper_work(NULL);
-	if (sw_set_has_threads) {
-		sw_set_threads_park();
-		smpboot_unregister_percpu_thread(&sw_set_threads);
-	}
+	sw_set_tasks_stop();
 	mutex_lock(&sw_session_lock);
 	sw_set_hotplug = 0;
 	sw_set_has_threads = false;

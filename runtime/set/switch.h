@@ -2,14 +2,15 @@
 /*
  * Switching: a thread on each CPU turns perf events off and on.
  *
- * perf_event_enable() sleeps.  So each CPU has a thread of ours, of real-time
- * priority, since what runs before it runs while no set counts.  It goes with its
- * CPU, as the kernel's own threads of that kind (linux/smpboot.h).
+ * perf_event_enable() sleeps.  So each CPU has a thread of ours, which tasks.h makes.
+ * When the session ends, or the CPU goes off, that thread may go on elsewhere, in the
+ * middle of a switch.  So what only its own CPU can do asks sw_set_is_here() first, with
+ * interrupts off.
  *
  * Who may run what, against whom:
  *
- *   sw_set_thread_*()		this CPU's thread, one call at a time
- *   sw_set_cpu_up(), _down()	callbacks of CPU hotplug, on that CPU
+ *   sw_set_thread_run()	this CPU's thread, one call at a time
+ *   sw_set_pause()		on its CPU, hard interrupt too
  *   sw_set_on_timer()		hard interrupt
  *   sw_set_on_overflow()	an overflow, NMI included
  *   sw_set_exchange()		sleepable; p->lock is held, or no CPU switches yet
@@ -27,16 +28,13 @@
 #include "count/pmu.h"
 #include "set/cpu.h"
 #include "set/set.h"
-#include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/sched.h>
-#include <linux/smpboot.h>
 #include <linux/spinlock.h>
-#include <uapi/linux/sched/types.h>
 
 /* ---- perf's events of a set */
 
@@ -287,14 +285,18 @@ static void sw_set_timer_setup(struct hrtimer *timer,
 
 /* ---- the thread */
 
-/* Change this CPU's clocks, of which others have what is before or after that.  An NMI
- * that reads them finds the CPU busy. */
-static struct sw_cpu *sw_set_clocks_change(unsigned long *flags)
+/* Are we on that CPU?  Interrupts are off. */
+static bool sw_set_is_here(const struct sw_set_cpu *p)
 {
-	struct sw_cpu *c;
+	return p == this_cpu_ptr(sw_set_cpus);
+}
 
-	local_irq_save(*flags);
-	c = this_cpu_ptr(&sw_cpus);
+/* Change this CPU's clocks, of which others have what is before or after that.  An NMI
+ * that reads them finds the CPU busy.  Interrupts are off. */
+static struct sw_cpu *sw_set_clocks_change(void)
+{
+	struct sw_cpu *c = this_cpu_ptr(&sw_cpus);
+
 	WRITE_ONCE(c->busy, 1);
 	barrier();
 	WRITE_ONCE(c->gate_seq, c->gate_seq + 1);
@@ -310,11 +312,24 @@ static void sw_set_clocks_changed(struct sw_cpu *c, unsigned long flags)
 	sw_leave(c, flags);
 }
 
+/* With sw_sets_let_go(), which interrupts this CPU after RUNNING is false: what began
+ * before that is over then. */
+static bool sw_set_may_go_on(const struct sw_set_cpu *p)
+{
+	return sw_set_is_here(p) && READ_ONCE(sw_sets.running);
+}
+
 static void sw_set_begin(struct sw_set_cpu *p)
 {
 	unsigned long flags;
-	struct sw_cpu *c = sw_set_clocks_change(&flags);
+	struct sw_cpu *c;
 
+	local_irq_save(flags);
+	if (!sw_set_may_go_on(p)) {
+		local_irq_restore(flags);
+		return;
+	}
+	c = sw_set_clocks_change();
 	p->since = sw_clock_ns();
 	p->last = p->since;
 	p->began = true;
@@ -322,10 +337,18 @@ static void sw_set_begin(struct sw_set_cpu *p)
 }
 
 /* This CPU's gates: it counts that set, or none.  A handler of ours may be on its way
- * through a reading only in an interrupt, which has ended here. */
-static void sw_set_gate(unsigned int set)
+ * through a reading only in an interrupt, which has ended here.  Return: false elsewhere. */
+static bool sw_set_gate(struct sw_set_cpu *p, unsigned int set)
 {
-	WARN_ON_ONCE(!sw_gate_try(set));
+	unsigned long flags;
+	bool here;
+
+	local_irq_save(flags);
+	here = sw_set_is_here(p);
+	if (here)
+		WARN_ON_ONCE(!sw_gate_try(set));
+	local_irq_restore(flags);
+	return here;
 }
 
 /* A CPU's clocks stand from now on. */
@@ -344,10 +367,13 @@ static void sw_set_pause(struct sw_set_cpu *p)
 	unsigned long flags;
 	struct sw_cpu *c;
 
-	if (!p->began)
+	local_irq_save(flags);
+	if (!p->began || !sw_set_is_here(p)) {
+		local_irq_restore(flags);
 		return;
-	sw_set_gate(0);
-	c = sw_set_clocks_change(&flags);
+	}
+	sw_set_gate(p, 0);
+	c = sw_set_clocks_change();
 	sw_set_stand(p, c);
 	sw_set_clocks_changed(c, flags);
 }
@@ -359,10 +385,10 @@ static void sw_set_arrive(struct sw_set_cpu *p, unsigned int set)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	if (READ_ONCE(p->to) == set) {
+	if (READ_ONCE(p->to) == set && sw_set_may_go_on(p)) {
 		p->runs[set]++;
 		p->overflows = 0;
-		sw_set_gate(set);
+		sw_set_gate(p, set);
 		ns = ns ? max(ns, sw_set_pause_left(p, p->last)) : 0;
 		p->until = ns ? p->last + ns : 0;
 		if (ns)
@@ -420,7 +446,7 @@ static unsigned int sw_set_wanted(struct sw_set_cpu *p)
 }
 
 /*
- * Wait until this CPU may switch again.  Who parks or stops the thread wakes it up.
+ * Wait until this CPU may switch again.  Who stops the thread wakes it up.
  * Return: is the pause over?
  */
 static bool sw_set_make_pause(struct sw_set_cpu *p)
@@ -431,7 +457,7 @@ static bool sw_set_make_pause(struct sw_set_cpu *p)
 	if (!left)
 		return true;
 	set_current_state(TASK_IDLE);
-	if (!kthread_should_stop() && !kthread_should_park())
+	if (!kthread_should_stop())
 		schedule_hrtimeout(&wait, HRTIMER_MODE_REL);
 	__set_current_state(TASK_RUNNING);
 	return !sw_set_pause_left(p, sw_clock_ns());
@@ -461,10 +487,10 @@ static void sw_set_look(struct sw_set_cpu *p, unsigned int cpu)
 	if (!p->down && !p->began)
 		sw_set_begin(p);
 	to = p->down || p->blocked ? 0 : sw_set_wanted(p);
-	if (xchg(&p->due, false) || p->on != to ||
-	    per_cpu(sw_cpus, cpu).set != to) {
-		if (per_cpu(sw_cpus, cpu).set)
-			sw_set_gate(0);
+	/* what is counted stays on until its gate is shut */
+	if ((xchg(&p->due, false) || p->on != to ||
+	     per_cpu(sw_cpus, cpu).set != to) &&
+	    (!per_cpu(sw_cpus, cpu).set || sw_set_gate(p, 0))) {
 		sw_set_turn(p, to, cpu);
 		sw_set_took(p, then);
 		if (to && p->on == to)
@@ -483,106 +509,6 @@ static void sw_set_thread_run(unsigned int cpu)
 	/* on this CPU, as sw_set_on_ask(): what did not wake us up is seen when
 	 * sw_set_thread_should_run() is asked next */
 	WRITE_ONCE(p->at_work, false);
-}
-
-/*
- * A thread that has never run yet has an ordinary thread's priority, and would wait for
- * its first run while the program runs that is to be counted.
- */
-static void sw_set_threads_hurry(void)
-{
-	int cpu;
-
-	cpus_read_lock();
-	for_each_online_cpu(cpu)
-		if (per_cpu(sw_set_tasks, cpu))
-			sched_set_fifo_low(per_cpu(sw_set_tasks, cpu));
-	cpus_read_unlock();
-}
-
-/* Of a CPU that comes later. */
-static void sw_set_thread_setup(unsigned int cpu)
-{
-	sched_set_fifo_low(current);
-}
-
-/* The session is over.  Where the CPU is off it has paused already. */
-static void sw_set_thread_cleanup(unsigned int cpu, bool online)
-{
-	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
-
-	mutex_lock(&p->lock);
-	if (online)
-		sw_set_pause(p);
-	mutex_unlock(&p->lock);
-}
-
-static struct smp_hotplug_thread sw_set_threads = {
-	.store = &sw_set_tasks,
-	.thread_should_run = sw_set_thread_should_run,
-	.thread_fn = sw_set_thread_run,
-	.setup = sw_set_thread_setup,
-	.cleanup = sw_set_thread_cleanup,
-	.thread_comm = "stapwatch/%u",
-};
-
-/* Have a CPU's thread look what there is to do. */
-static void sw_set_wake(int cpu)
-{
-	struct task_struct *task = per_cpu(sw_set_tasks, cpu);
-
-	if (task)
-		wake_up_process(task);
-}
-
-/* ---- CPUs that come and go */
-
-static int sw_set_cpu_up(unsigned int cpu)
-{
-	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
-
-	mutex_lock(&p->lock);
-	p->down = false;
-	mutex_unlock(&p->lock);
-	sw_set_wake(cpu);
-	return 0;
-}
-
-/* While perf still has the counters: they go after this. */
-static int sw_set_cpu_down(unsigned int cpu)
-{
-	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
-
-	mutex_lock(&p->lock);
-	sw_set_pause(p);
-	sw_set_turn(p, 0, cpu);
-	p->down = true;
-	hrtimer_cancel(&p->timer);
-	hrtimer_cancel(&p->of_thread);
-	mutex_unlock(&p->lock);
-	return 0;
-}
-
-/* Counters are opened on CPUs that have come (count/hotplug.h): before and after.  That
- * may be before sw_set_cpu_up(), and is not done again. */
-static void sw_set_filled(bool done)
-{
-	int cpu, rc;
-
-	for_each_online_cpu(cpu) {
-		if (!sw_cpu_is_chosen(cpu))
-			continue;
-		if (!done) {
-			rc = sw_set_overflow_open(cpu);
-			if (rc && rc != -ENODEV)
-				sw_set_overflow_lacks(cpu);
-			continue;
-		}
-		/* with sw_set_can_turn_on(): it sees them, or we what it waits for */
-		smp_mb();
-		WRITE_ONCE(per_cpu_ptr(sw_set_cpus, cpu)->blocked, false);
-		sw_set_wake(cpu);
-	}
 }
 
 #endif

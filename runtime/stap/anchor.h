@@ -397,6 +397,9 @@ static void sw_anchor_close(const struct perf_event *e)
 {
 	unsigned int i;
 
+	/* who has the lock may wait for a thread that switches sets */
+	if (sw_parts.sets && !sw_is_running())
+		sw_parts.sets->let_go();
 	mutex_lock(&sw_session_lock);
 	for (i = 0; i < sw_session.anchors; i++)
 		if (sw_session.handles[i] == e)

@@ -237,6 +237,7 @@ static const struct sw_sets_part sw_sets_part = {
 	.fit = sw_sets_try,
 	.ready = sw_sets_ready,
 	.run = sw_sets_run,
+	.let_go = sw_sets_let_go,
 	.end = sw_sets_end,
 };
 

@@ -23,6 +23,7 @@ struct sw_sets_part {
 	int (*fit)(void);
 	void (*ready)(void);
 	void (*run)(void);
+	void (*let_go)(void);
 	void (*end)(void);
 };
 

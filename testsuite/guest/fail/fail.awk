@@ -8,10 +8,10 @@
 BEGIN {
 	n = split("kmalloc kzalloc kcalloc kmalloc_array kmalloc_node kstrdup " \
 		  "kasprintf filp_open seq_open_private zalloc_cpumask_var xa_store kern_path " \
-		  "cgroup_get_from_path smpboot_register_percpu_thread " \
+		  "cgroup_get_from_path kthread_create_on_node " \
 		  "sw_uprobe_register smp_call_function_single_async kvmalloc kvzalloc " \
 		  "kvcalloc kvmalloc_array vzalloc vzalloc_node vmap alloc_percpu " \
-		  "alloc_pages_node proc_create proc_create_data proc_mkdir " \
+		  "alloc_pages_node alloc_workqueue proc_create proc_create_data proc_mkdir " \
 		  "proc_mkdir_mode perf_event_create_kernel_counter " \
 		  "cpuhp_setup_state_nocalls register_kprobe register_kretprobe " \
 		  "register_kretprobes " \

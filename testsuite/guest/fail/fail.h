@@ -49,8 +49,8 @@ static bool fail_now(int step)
 #define fail_kern_path(n, ...) FAIL_INT(n, kern_path(__VA_ARGS__))
 #define fail_cgroup_get_from_path(n, ...)				\
 	FAIL_EVENT(n, cgroup_get_from_path(__VA_ARGS__))
-#define fail_smpboot_register_percpu_thread(n, ...)			\
-	FAIL_INT(n, smpboot_register_percpu_thread(__VA_ARGS__))
+#define fail_kthread_create_on_node(n, ...)				\
+	FAIL_EVENT(n, kthread_create_on_node(__VA_ARGS__))
 #define fail_sw_uprobe_register(n, ...) FAIL_INT(n, sw_uprobe_register(__VA_ARGS__))
 #define fail_kmalloc_node(n, ...) FAIL_POINTER(n, kmalloc_node(__VA_ARGS__))
 #define fail_kvmalloc(n, ...) FAIL_POINTER(n, kvmalloc(__VA_ARGS__))
@@ -62,6 +62,7 @@ static bool fail_now(int step)
 #define fail_vmap(n, ...) FAIL_POINTER(n, vmap(__VA_ARGS__))
 #define fail_alloc_percpu(n, ...) FAIL_POINTER(n, alloc_percpu(__VA_ARGS__))
 #define fail_alloc_pages_node(n, ...) FAIL_POINTER(n, alloc_pages_node(__VA_ARGS__))
+#define fail_alloc_workqueue(n, ...) FAIL_POINTER(n, alloc_workqueue(__VA_ARGS__))
 #define fail_proc_create(n, ...) FAIL_POINTER(n, proc_create(__VA_ARGS__))
 #define fail_proc_create_data(n, ...) FAIL_POINTER(n, proc_create_data(__VA_ARGS__))
 #define fail_proc_mkdir(n, ...) FAIL_POINTER(n, proc_mkdir(__VA_ARGS__))
