@@ -428,8 +428,8 @@ static unsigned int __maybe_unused sw_perf_probes(void)
 		sw_is_asked = true;					\
 		SW_POINT_TO_PARTS();					\
 		sw_profile.busy_offset = offsetof(struct context, busy); \
-		sw_trace.chan = &_stp_relay_data.rchan;			\
-		sw_trace.overwrite = &_stp_relay_data.overwrite_flag;	\
+		sw_output.chan = &_stp_relay_data.rchan;			\
+		sw_output.overwrite = &_stp_relay_data.overwrite_flag;	\
 		sw_state_running = STAP_SESSION_RUNNING;		\
 	}								\
 	e_ = sw_perf_create(attr, cpu, task, handler, data,		\

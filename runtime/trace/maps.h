@@ -19,6 +19,7 @@
 #ifndef STAPWATCH_TRACE_MAPS_H
 #define STAPWATCH_TRACE_MAPS_H
 
+#include "base/work.h"
 #include "trace/buildid.h"
 #include "trace/imagetable.h"
 #include "trace/modules.h"
@@ -378,7 +379,7 @@ static DECLARE_WORK(sw_maps_work, sw_maps_look_work);
 static void sw_maps_look(void)
 {
 	if (READ_ONCE(sw_maps_on))
-		schedule_work_on(raw_smp_processor_id(), &sw_maps_work);
+		sw_work_queue(&sw_maps_work);
 }
 
 /* How often nothing could be had. */

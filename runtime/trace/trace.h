@@ -14,9 +14,6 @@
  *   sw_trace_put(), sw_trace_round()	the work item, under sw_trace.lock
  *   sw_trace_emit()		sleepable
  *   sw_trace_start(), sw_trace_stop()	sleepable, one after the other
- *
- * An NMI that came while SystemTap's output is written to could spoil it by
- * printing: so no handler is run then, see sw_is_printing.
  */
 #ifndef STAPWATCH_TRACE_TRACE_H
 #define STAPWATCH_TRACE_TRACE_H
@@ -24,8 +21,10 @@
 #include "base/clock.h"
 #include "base/session.h"
 #include "base/version.h"
+#include "base/work.h"
 #include "trace/abi.h"
 #include "trace/buildid.h"
+#include "trace/output.h"
 #include "trace/ring.h"
 #include "trace/source.h"
 #include <linux/delay.h>
@@ -33,14 +32,11 @@
 #include <linux/irq_work.h>
 #include <linux/kallsyms.h>
 #include <linux/mutex.h>
-#include <linux/relay.h>
 #include <linux/utsname.h>
 #include <linux/vmalloc.h>
 #include <linux/workqueue.h>
 
 #define SW_TRACE_INTERVAL (HZ / 10)
-/* SystemTap prints in pieces of up to 8 KiB; so much may be on its way. */
-#define SW_TRACE_ROOM (3 * 8192)
 #define SW_TRACE_LAST_WAIT_MS 10000
 
 struct sw_trace_cpu {
@@ -58,7 +54,6 @@ struct sw_trace_cpu {
 };
 
 static DEFINE_PER_CPU(struct sw_trace_cpu, sw_trace_cpus);
-static DEFINE_PER_CPU(bool, sw_is_printing);
 
 static struct {
 	struct mutex lock;
@@ -71,10 +66,8 @@ static struct {
 	u64 held;			/* see sw_trace_hold() */
 	bool keeps_end;			/* records of when handlers cease to run come late */
 	u64 oldest;			/* what the last round said while handlers ran */
-	struct rchan **chan;
-	int *overwrite;
-	struct cpumask cpus;		/* that SystemTap can print on */
 	const struct sw_trace_source *source;
+	bool works;
 	struct delayed_work work;
 	struct work_struct kicked;	/* the same, at once */
 	struct irq_work kick;
@@ -159,33 +152,6 @@ sw_trace_leave_other(struct sw_trace_cpu *t, const void *record,
 
 /* ---- the work item */
 
-/*
- * A CPU on which SystemTap can print: it was online when the session began;
- * and always the same, as far as can be: stapio reads no other's output if it
- * went offline before stapio came to it.
- */
-static int sw_trace_cpu(void)
-{
-	return cpumask_any_and(&sw_trace.cpus, cpu_online_mask);
-}
-
-static bool sw_trace_has_room(void)
-{
-	struct rchan *chan = *sw_trace.chan;
-	struct rchan_buf *buf = chan ? *this_cpu_ptr(chan->buf) : NULL;
-	size_t taken, room;
-
-	if (!buf)
-		return false;
-	if (*sw_trace.overwrite)
-		return true;
-	/* relay counts by plain writes, that of what stapio has read on any CPU */
-	taken = data_race(buf->subbufs_produced -
-			  READ_ONCE(buf->subbufs_consumed));
-	room = taken < chan->n_subbufs ? chan->n_subbufs - taken : 0;
-	return room * chan->subbuf_size >= SW_TRACE_ROOM;
-}
-
 /**
  * sw_trace_put - give a record its number, and to the script's output
  *
@@ -193,55 +159,29 @@ static bool sw_trace_has_room(void)
  * sw_trace_close().
  * Return: false when there is no room.
  */
-static bool sw_trace_put(struct sw_trace_record *r)
+static bool sw_trace_put(const struct sw_trace_record *r)
 {
-	struct sw_trace_cpu *t = per_cpu_ptr(&sw_trace_cpus, r->cpu);
-	unsigned long irqs, flags;
-	void *to = NULL;
+	struct sw_trace_record *to;
 
 	if (sw_trace.quiet)
 		return true;
-	local_irq_save(irqs);
-	__this_cpu_write(sw_is_printing, true);
-	barrier();
-	if (sw_trace_has_room() && _stp_print_trylock_irqsave(&flags)) {
-		to = _stp_reserve_bytes(r->size);
-		if (to) {
-			r->seq = t->seq++;
-			memcpy(to, r, r->size);
-		}
-		_stp_print_unlock_irqrestore(&flags);
-	}
-	barrier();
-	__this_cpu_write(sw_is_printing, false);
-	local_irq_restore(irqs);
-	if (to)
-		sw_trace.dirty = true;
-	return to;
+	to = sw_output_put(r, r->size);
+	if (!to)
+		return false;
+	to->seq = per_cpu_ptr(&sw_trace_cpus, r->cpu)->seq++;
+	sw_trace.dirty = true;
+	return true;
 }
 
-/* What SystemTap gathers on a CPU can be sent from there only: stay there, even
- * if the CPU is about to go offline, which waits. */
 static void sw_trace_open(void)
 {
 	mutex_lock(&sw_trace.lock);
-	migrate_disable();
 }
 
+/* What the output has no room for yet comes with what is next. */
 static void sw_trace_close(void)
 {
-	unsigned long irqs;
-
-	if (!sw_trace.quiet) {
-		local_irq_save(irqs);
-		__this_cpu_write(sw_is_printing, true);
-		barrier();
-		_stp_print_flush();
-		barrier();
-		__this_cpu_write(sw_is_printing, false);
-		local_irq_restore(irqs);
-	}
-	migrate_enable();
+	sw_output_flush();
 	mutex_unlock(&sw_trace.lock);
 }
 
@@ -368,7 +308,7 @@ static void sw_trace_work(struct work_struct *work)
 	/* soon, for those who are there only for a moment */
 	unsigned long delay = sw_trace_put_all() ? SW_TRACE_INTERVAL : 1;
 
-	schedule_delayed_work_on(sw_trace_cpu(), &sw_trace.work, delay);
+	sw_work_delay(&sw_trace.work, delay);
 }
 
 static void sw_trace_kicked(struct work_struct *work)
@@ -378,7 +318,7 @@ static void sw_trace_kicked(struct work_struct *work)
 
 static void sw_trace_kick(struct irq_work *work)
 {
-	schedule_work_on(sw_trace_cpu(), &sw_trace.kicked);
+	sw_work_queue(&sw_trace.kicked);
 }
 
 /**
@@ -473,6 +413,9 @@ static void sw_trace_last_work(struct work_struct *work)
 			;
 		sw_trace.endless |= !put;
 	}
+	while (!(put = sw_output_flush()) && sw_trace_wait(&waited))
+		;
+	sw_trace.endless |= !put;
 	sw_trace_close();
 }
 
@@ -542,7 +485,7 @@ static void sw_trace_stop(const struct sw_trace_source *source)
 	cancel_delayed_work_sync(&sw_trace.work);
 	if (sw_trace.begun || sw_trace.always || sw_trace_taken()) {
 		INIT_WORK_ONSTACK(&last, sw_trace_last_work);
-		schedule_work_on(sw_trace_cpu(), &last);
+		sw_work_queue(&last);
 		flush_work(&last);
 		destroy_work_on_stack(&last);
 		sw_trace_report();
@@ -552,6 +495,7 @@ static void sw_trace_stop(const struct sw_trace_source *source)
 		for_each_possible_cpu(cpu)
 			sw_trace_give_up(per_cpu_ptr(&sw_trace_cpus, cpu));
 	}
+	sw_works_stop(&sw_trace.works);
 	sw_trace_free();
 	sw_trace.on = false;
 	sw_trace.begun = false;
@@ -572,6 +516,10 @@ static int sw_trace_start(unsigned long bytes,
 
 	if (sw_trace.on)
 		return -EBUSY;
+	if (sw_works_start(&sw_trace.works)) {
+		sw_works_stop(&sw_trace.works);
+		return -ENOMEM;
+	}
 	for_each_possible_cpu(cpu) {
 		struct sw_trace_cpu *t = per_cpu_ptr(&sw_trace_cpus, cpu);
 
@@ -579,10 +527,11 @@ static int sw_trace_start(unsigned long bytes,
 			     bytes);
 		if (!t->ring.bytes) {
 			sw_trace_free();
+			sw_works_stop(&sw_trace.works);
 			return -ENOMEM;
 		}
 	}
-	cpumask_copy(&sw_trace.cpus, cpu_online_mask);
+	sw_output_start();
 	sw_trace.source = source;
 	sw_trace.quiet = quiet;
 	sw_trace.dirty = false;
@@ -592,7 +541,7 @@ static int sw_trace_start(unsigned long bytes,
 	INIT_WORK(&sw_trace.kicked, sw_trace_kicked);
 	init_irq_work(&sw_trace.kick, sw_trace_kick);
 	sw_trace.on = true;
-	schedule_delayed_work_on(sw_trace_cpu(), &sw_trace.work, 1);
+	sw_work_delay(&sw_trace.work, 1);
 	return 0;
 }
 
