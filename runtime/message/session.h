@@ -3,8 +3,8 @@
  * The file of messages, /proc/systemtap/MODULE/messages, and its life from module
  * init to module exit.
  *
- * A reader that waits is told of the session's end, which waits for nobody but who is
- * within a system call on the file.
+ * A reader that waits is told of the session's end, which waits for nobody: who is within
+ * a system call on the file is done at once (base/reader.h).
  *
  * Who may run what, against whom:
  *
@@ -17,6 +17,7 @@
 
 #include "base/access.h"
 #include "base/contexts.h"
+#include "base/reader.h"
 #include "message/abi.h"
 #include "message/send.h"
 #include "trace/ring.h"
@@ -30,7 +31,6 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/topology.h>
-#include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 #include <linux/wait.h>
 
@@ -87,8 +87,7 @@ static ssize_t sw_notify_read(struct file *file, char __user *buf, size_t count,
 		}
 		if (got <= 0)
 			break;
-		/* not under the lock: it may wait for the reader's memory */
-		if (copy_to_user(buf + done, &m, sizeof(m))) {
+		if (sw_reader_copy(buf + done, &m, sizeof(m)) < sizeof(m)) {
 			atomic64_inc(&sw_notify_all.dropped);
 			return done ?: -EFAULT;
 		}

@@ -17,11 +17,11 @@
 
 #include "base/access.h"
 #include "base/kernel.h"
+#include "base/reader.h"
 #include "ppa/control.h"
 #include "ppa/life.h"
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
-#include <linux/uaccess.h>
 
 static struct sw_access ppa_access;
 
@@ -485,7 +485,7 @@ static ssize_t ppa_control_write(struct file *file, const char __user *from,
 
 	if (len >= sizeof(text))
 		return -EINVAL;
-	if (copy_from_user(text, from, len))
+	if (sw_writer_copy(text, from, len))
 		return -EFAULT;
 	text[len] = '\0';
 	n = sscanf(text, "%u %u %u %u %c", &flag[0], &flag[1], &flag[2], &scale,
@@ -525,7 +525,7 @@ static int ppa_threads_open(struct inode *inode, struct file *file)
 #define PPA_OPS(name, open, release)					\
 static const struct proc_ops name = {					\
 	.proc_open = open,						\
-	.proc_read = seq_read,						\
+	.proc_read = sw_seq_read,						\
 	.proc_lseek = seq_lseek,					\
 	.proc_release = release,					\
 }
@@ -537,7 +537,7 @@ PPA_OPS(ppa_threads_ops, ppa_threads_open, seq_release_private);
 
 static const struct proc_ops ppa_control_ops = {
 	.proc_open = ppa_control_open,
-	.proc_read = seq_read,
+	.proc_read = sw_seq_read,
 	.proc_write = ppa_control_write,
 	.proc_lseek = seq_lseek,
 	.proc_release = single_release,

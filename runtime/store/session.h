@@ -14,6 +14,7 @@
 #include "base/access.h"
 #include "base/contexts.h"
 #include "base/kernel.h"
+#include "base/reader.h"
 #include "store/reading.h"
 #include <linux/mm.h>
 #include <linux/proc_fs.h>
@@ -89,7 +90,7 @@ static int sw_names_open(struct inode *inode, struct file *file)
 
 static const struct proc_ops sw_names_ops = {
 	.proc_open = sw_names_open,
-	.proc_read = seq_read,
+	.proc_read = sw_seq_read,
 	.proc_lseek = seq_lseek,
 	.proc_release = single_release,
 };
