@@ -26,11 +26,11 @@
 
 #include "base/ask.h"
 #include "base/kernel.h"
+#include "base/nmi.h"
 #include "base/session.h"
 #include "count/cpu.h"
 #include "count/pmu.h"
 #include <linux/cpumask.h>
-#include <linux/hardirq.h>
 #include <linux/irq_work.h>
 #include <linux/percpu.h>
 #include <linux/smp.h>
@@ -49,7 +49,7 @@ static bool sw_gates_on;		/* these are set up */
  * that perf changes it. */
 static noinline void sw_gate_missed(struct sw_cpu *c, unsigned int slot)
 {
-	if (c->counter[slot]->event && !in_nmi())
+	if (c->counter[slot]->event && !sw_in_nmi())
 		c->missed |= 1U << slot;
 }
 
@@ -194,7 +194,7 @@ static bool sw_gate_enter(struct sw_cpu **c, unsigned long *flags)
 {
 	local_irq_save(*flags);
 	*c = this_cpu_ptr(&sw_cpus);
-	if ((*c)->busy || (in_nmi() && !sw_gate_is_settled(*c))) {
+	if ((*c)->busy || (sw_in_nmi() && !sw_gate_is_settled(*c))) {
 		local_irq_restore(*flags);
 		return false;
 	}
@@ -260,7 +260,7 @@ static void sw_gate_on_irq_work(struct irq_work *work)
 		return;
 	for_each_online_cpu(cpu)
 		if (cpu != smp_processor_id())
-			sw_ask_cpu(cpu, per_cpu_ptr(&sw_gate_asks, cpu));
+			sw_ask_cpu(per_cpu_ptr(&sw_gate_asks, cpu));
 	if (cmpxchg(&sw_gate_round, SW_GATE_UNDER_WAY, SW_GATE_NONE) ==
 	    SW_GATE_UNDER_WAY)
 		return;
@@ -316,7 +316,7 @@ static void sw_gate_begin(void)
 {
 	int cpu;
 
-	sw_ask_init(&sw_gate_asks, sw_gate_on_ask);
+	sw_ask_init(&sw_gate_asks, sw_gate_on_ask, NULL);
 	for_each_possible_cpu(cpu)
 		per_cpu(sw_gate_work, cpu) =
 			IRQ_WORK_INIT_HARD(sw_gate_on_irq_work);

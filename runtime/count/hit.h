@@ -30,6 +30,7 @@
 #define STAPWATCH_COUNT_HIT_H
 
 #include "base/access.h"
+#include "base/nmi.h"
 #include "count/cpu.h"
 #include "count/pass.h"
 #include "count/pmu.h"
@@ -85,7 +86,7 @@ static noinline void sw_pass_all(struct sw_cpu *c, struct sw_seen *seen)
 	/* as in sw_pass(), which may find more: those are shut */
 	unsigned int i, slots = smp_load_acquire(&sw_pmu.slots);
 	const struct sw_thread *t = c->cur;
-	u32 found = in_nmi() && sw_pmu.placed ? 0 : sw_passable(c, slots);
+	u32 found = sw_in_nmi() && sw_pmu.placed ? 0 : sw_passable(c, slots);
 
 	seen->cpu_found = found;
 	seen->cpu_left = found;

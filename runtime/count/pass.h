@@ -10,6 +10,7 @@
 
 #include "base/access.h"
 #include "base/kernel.h"
+#include "base/nmi.h"
 #include "count/cpu.h"
 #include "count/entry.h"
 #include "count/pmu.h"
@@ -121,7 +122,7 @@ static u32 sw_passable(const struct sw_cpu *c, unsigned int slots)
 		if (likely(e && READ_ONCE(e->oncpu) == smp_processor_id() &&
 			   !(READ_ONCE(e->hw.state) & PERF_HES_STOPPED)))
 			found |= bit;
-		else if (in_nmi())
+		else if (sw_in_nmi())
 			return 0;
 	}
 	return found;

@@ -28,6 +28,7 @@
 
 #include "base/compat.h"
 #include "base/clock.h"
+#include "base/nmi.h"
 #include "count/cpu.h"
 #include "count/event.h"
 #include "count/perf.h"
@@ -35,7 +36,6 @@
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
-#include <linux/hardirq.h>
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
@@ -125,7 +125,7 @@ static noinline s64 sw_now_off_pmu(const struct sw_counter *k)
 		sw_withheld(elsewhere);
 		return SW_NONE;
 	}
-	if (!k->event || cpu_active(smp_processor_id()) || in_nmi()) {
+	if (!k->event || cpu_active(smp_processor_id()) || sw_in_nmi()) {
 		sw_withheld(stopped);
 		return SW_NONE;
 	}

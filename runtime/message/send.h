@@ -2,9 +2,9 @@
 /*
  * Messages that handlers send: stapwatch_notify().
  *
- * Each CPU has two rings, one for NMIs and one for all else, which has interrupts off
- * meanwhile: so nobody comes in between another one's writing, and no message is lost
- * for that.  One that finds its ring full is counted.
+ * Each CPU has two rings.  Who writes has interrupts off; who comes in the middle of
+ * that, in an NMI or by a breakpoint, takes the second ring.  So no message is lost for
+ * that, and one that finds its ring full is counted.
  *
  * Who may run what, against whom:
  *
@@ -20,7 +20,6 @@
 #include "message/abi.h"
 #include "trace/ring.h"
 #include <linux/cpumask.h>
-#include <linux/hardirq.h>
 #include <linux/irq_work.h>
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
@@ -44,7 +43,7 @@ struct sw_note {
 _Static_assert(sizeof(struct sw_note) == 80, "as stapwatch-production(7) has it");
 
 struct sw_notify_cpu {
-	struct sw_ring rings[2];	/* [1] is for NMIs */
+	struct sw_ring rings[2];	/* [1]: where [0] is being written to */
 	u64 lost;
 	struct irq_work wake;
 };
@@ -61,13 +60,13 @@ static void sw_notify_wake(struct irq_work *work)
 	wake_up_interruptible(sw_notify_all.readers);
 }
 
-static bool sw_note_put(struct sw_notify_cpu *n, bool nmi, s64 value, u64 ip,
+static bool sw_note_put(struct sw_notify_cpu *n, s64 value, u64 ip,
 			const char *set, const char *event)
 {
-	struct sw_ring *r = &n->rings[nmi];
+	struct sw_ring *r = n->rings;
 	struct sw_note *note = NULL;
 
-	if (sw_ring_enter(r)) {
+	if (sw_ring_enter(r) || sw_ring_enter(++r)) {
 		note = sw_ring_reserve(r, sizeof(*note));
 		if (note) {
 			*note = (struct sw_note) {
@@ -106,7 +105,7 @@ sw_notify(s64 value, u64 ip, const char *set, const char *event)
 		return false;
 	local_irq_save(flags);
 	n = this_cpu_ptr(sw_notify_all.cpus);
-	sent = sw_note_put(n, in_nmi(), value, ip, set, event);
+	sent = sw_note_put(n, value, ip, set, event);
 	/* in one instruction, as an NMI may come in the middle */
 	if (!sent)
 		this_cpu_inc(sw_notify_all.cpus->lost);

@@ -25,6 +25,7 @@
 #include "base/clock.h"
 #include "base/guess.h"
 #include "base/kernel.h"
+#include "base/nmi.h"
 #include "base/sched_text.h"
 #include "ppa/cause.h"
 #include <linux/futex.h>
@@ -285,7 +286,7 @@ static struct ppa_spin *ppa_spin_here(void)
 {
 	struct ppa_spins *spins = this_cpu_ptr(&ppa_spins);
 
-	return &spins->in[in_nmi() ? 3 : in_hardirq() ? 2 :
+	return &spins->in[sw_in_nmi() ? 3 : in_hardirq() ? 2 :
 			  in_serving_softirq() ? 1 : 0];
 }
 

@@ -12,6 +12,7 @@
 #define STAPWATCH_PPA_WAKING_H
 
 #include "base/hooks.h"
+#include "base/nmi.h"
 #include "ppa/abi.h"
 #include "ppa/state.h"
 #include "ppa/threads.h"
@@ -29,7 +30,7 @@ static u32 ppa_waker(void)
 	BUILD_BUG_ON(PPA_WAKER_IRQ != SW_SLICE_BY_IRQ ||
 		     PPA_WAKER_SOFTIRQ != SW_SLICE_BY_SOFTIRQ ||
 		     PPA_WAKER_IDLE != SW_SLICE_BY_IDLE);
-	if (in_hardirq() || in_nmi())
+	if (in_hardirq() || sw_in_nmi())
 		return SW_SLICE_BY_IRQ;
 	if (in_serving_softirq())
 		return SW_SLICE_BY_SOFTIRQ;

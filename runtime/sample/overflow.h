@@ -19,6 +19,7 @@
 #define STAPWATCH_SAMPLE_OVERFLOW_H
 
 #include "base/kernel.h"
+#include "base/nmi.h"
 #include "base/sched_text.h"
 #include "base/session.h"
 #include "count/pmu.h"
@@ -27,7 +28,6 @@
 #include "trace/trace.h"
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
-#include <linux/hardirq.h>
 #include <linux/kallsyms.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
@@ -246,7 +246,7 @@ static __always_inline u32 sw_sample_ustack(struct sw_sample *s)
 /* It reads the user's memory in ways that are not for an NMI. */
 static bool __maybe_unused sw_can_unwind(void)
 {
-	if (!in_nmi())
+	if (!sw_in_nmi())
 		return true;
 	atomic_inc(&sw_profile.unwound_in_nmi);
 	return false;
@@ -296,7 +296,7 @@ static void sw_overflow(struct perf_event *event, struct perf_sample_data *data,
 		sw_next_period(&s);
 		return;
 	}
-	if (unlikely(sampler->wants_nmi) && !in_nmi())
+	if (unlikely(sampler->wants_nmi) && !sw_in_nmi())
 		atomic_inc(&sampler->no_nmi);
 	if (unlikely(sw_sample_is_wanted) && !sw_sample_is_wanted(current)) {
 		sw_next_period(&s);
@@ -414,7 +414,7 @@ static __always_inline u16 sw_sample_flags(const struct sw_sample *s)
 	if (s->regs && (s->regs->flags & PERF_EFLAGS_EXACT))
 		flags |= SW_TRACE_EXACT_IP;
 #endif
-	if (in_nmi())
+	if (sw_in_nmi())
 		flags |= SW_TRACE_NMI;
 	return flags;
 }

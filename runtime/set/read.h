@@ -65,7 +65,7 @@ static s64 __maybe_unused sw_sets_merged(void)
  * It waits a millisecond at most.  Two that do so at once do not keep each other, see
  * sw_ask_meanwhile().  CPUs that have no session are left alone.
  *
- * Context: any but NMI.
+ * Context: any; in an NMI the others do so after it.
  * Return: how many CPUs have not done so in that time.
  */
 static s64 __maybe_unused sw_sets_refresh(bool may_wait)
@@ -81,7 +81,7 @@ static s64 __maybe_unused sw_sets_refresh(bool may_wait)
 	for_each_online_cpu(cpu)
 		if (cpu != smp_processor_id() &&
 		    READ_ONCE(per_cpu_ptr(sw_set_cpus, cpu)->began))
-			sw_ask_cpu(cpu, per_cpu_ptr(&sw_gate_asks, cpu));
+			sw_ask_cpu(per_cpu_ptr(&sw_gate_asks, cpu));
 	local_irq_restore(flags);
 	do {
 		late = 0;

@@ -9,7 +9,8 @@
  *   sw_socket_look()		interrupts off, on the CPU whose counters it reads, by
  *				itself or where another CPU has asked (base/ask.h); against
  *				itself, from a probe on the driver, it does nothing
- *   sw_socket_tell(), sw_socket_ask()	interrupts off, not in an NMI
+ *   sw_socket_tell(), sw_socket_ask()	interrupts off, in an NMI too: there this CPU
+ *				looks after it
  */
 #ifndef STAPWATCH_SOCKET_READ_H
 #define STAPWATCH_SOCKET_READ_H
@@ -17,10 +18,10 @@
 #include "base/ask.h"
 #include "base/clock.h"
 #include "base/compat.h"
+#include "base/nmi.h"
 #include "count/cpu.h"
 #include "socket/events.h"
 #include "socket/state.h"
-#include <linux/hardirq.h>
 #include <linux/irqflags.h>
 #include <linux/perf_event.h>
 #include <linux/preempt.h>
@@ -82,14 +83,20 @@ static bool sw_socket_has_looked(int cpu)
 	       !(smp_load_acquire(&c->rounds) & 1);
 }
 
+/* A CPU that was to look is offline. */
+static void sw_socket_has_missed(int cpu)
+{
+	WRITE_ONCE(per_cpu_ptr(&sw_socket_cpus, cpu)->asked, 0);
+}
+
 static void sw_socket_tell(int cpu)
 {
 	struct sw_socket_cpu *c = per_cpu_ptr(&sw_socket_cpus, cpu);
 
-	if (cpu == smp_processor_id())
+	if (cpu == smp_processor_id() && !sw_in_nmi())
 		sw_socket_look();
-	else if (!xchg(&c->asked, 1) && !sw_ask_cpu(cpu, &c->look))
-		WRITE_ONCE(c->asked, 0);
+	else if (!xchg(&c->asked, 1))
+		sw_ask_cpu(&c->look);
 }
 
 /* Has that CPU none of the counters before K?  A mask of CPUs has no room here. */
@@ -137,7 +144,7 @@ static void sw_socket_refresh(unsigned int n)
 	unsigned long flags;
 	u64 end;
 
-	if (in_nmi() || !READ_ONCE(sw_socket.on))
+	if (!READ_ONCE(sw_socket.on))
 		return;
 	local_irq_save(flags);
 	sw_socket_ask(n);

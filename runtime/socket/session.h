@@ -192,7 +192,7 @@ static int sw_socket_open(unsigned int n)
 	smp_store_release(&sw_socket.of[n], list);
 	if (sw_socket.on)
 		return 0;
-	sw_ask_init(&sw_socket_cpus.look, sw_socket_look);
+	sw_ask_init(&sw_socket_cpus.look, sw_socket_look, sw_socket_has_missed);
 	WRITE_ONCE(sw_socket.on, true);
 	WRITE_ONCE(sw_cpu_came, sw_socket_cpu_came);
 	sw_work_delay(&sw_socket_work, SW_SOCKET_EVERY);

@@ -465,16 +465,6 @@ static void sw_others_end(void)
 #define SW_MAY_WAIT()							\
 	(!irqs_disabled() || CONTEXT->probe_type == stp_probe_type_hrtimer)
 
-/* For functions that change who is watched: not in an NMI. */
-#define SW_WATCH_IN(name, call) ({					\
-	s64 v_ = 0;							\
-									\
-	if (in_nmi())							\
-		CONTEXT->last_error = "stapwatch: " name "() does not work in an NMI"; \
-	else								\
-		v_ = call;						\
-	v_; })
-
 /*
  * For the handlers of kernel.elapsed.* and kernel.virtual.elapsed.*: a macro,
  * since `CONTEXT` is only known in the tapset's functions.

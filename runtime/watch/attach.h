@@ -13,7 +13,7 @@
  *
  * Who may run what, against whom:
  *
- *   sw_process_watch(), sw_thread_watch(), _unwatch()	any context but NMI;
+ *   sw_process_watch(), sw_thread_watch(), _unwatch()	any context;
  *			interrupts are off meanwhile, for as many threads as the
  *			process has, at most as many as the table takes
  *   sw_watch_on_new()	the parent, in fork()
@@ -30,6 +30,7 @@
 
 #include "base/clock.h"
 #include "base/kernel.h"
+#include "base/nmi.h"
 #include "count/vthread.h"
 #include "watch/fold.h"
 #include "watch/state.h"
@@ -111,11 +112,7 @@ static struct sw_thread *sw_entry_get(void)
 	struct sw_thread *e, *new = NULL;
 	struct sw_watched *w;
 
-	/* a lock that another CPU holds is no reason to wait in an NMI, nor is it
-	 * one that a checking kernel would like to see there */
-	if (!in_nmi())
-		raw_spin_lock(&sw_watch.lock);
-	else if (!raw_spin_trylock(&sw_watch.lock))
+	if (!sw_lock(&sw_watch.lock))
 		return ERR_PTR(-EBUSY);
 	e = sw_table_find(&sw_threads, current);
 	if (!e)
@@ -242,9 +239,12 @@ static unsigned int sw_process_take(struct sw_target *t)
 		for_each_thread(leader, task) {
 			if (!sw_watch_can(task))
 				continue;
-			if (!sw_watch_enter(&c, &flags))
-				break;
 			n++;
+			if (!sw_watch_enter(&c, &flags)) {
+				/* the others would lack it */
+				atomic_set(&t->holed, ~0);
+				break;
+			}
 			if (!sw_watch_add(task, bit, bit, false))
 				leader = NULL;
 			sw_watch_leave(c, flags);
@@ -338,7 +338,7 @@ static bool sw_process_fill(struct sw_target *t)
 
 /**
  * sw_process_watch - count for a process and what it makes
- * Context: any but NMI.
+ * Context: any.
  * Return: whether it is watched now, or will be when the session begins.
  */
 static s64 __maybe_unused sw_process_watch(s64 pid)
@@ -364,7 +364,7 @@ static s64 __maybe_unused sw_process_watch(s64 pid)
 
 /**
  * sw_thread_watch - watch one thread
- * Context: any but NMI.
+ * Context: any.
  * Return: whether it is watched now, or will be when the session begins.
  */
 static s64 __maybe_unused sw_thread_watch(s64 tid)
@@ -399,7 +399,7 @@ static s64 __maybe_unused sw_thread_watch(s64 tid)
  *
  * What it stood at can still be read.
  *
- * Context: any but NMI.
+ * Context: any.
  * Return: whether it was watched.
  */
 static s64 __maybe_unused
@@ -428,7 +428,7 @@ sw_target_unwatch(unsigned int kind, s64 pid, const char *path)
  *
  * Its entry goes at its next switch, if it counts for nobody else.
  *
- * Context: any but NMI.
+ * Context: any.
  * Return: whether it was watched.
  */
 static s64 __maybe_unused sw_thread_unwatch(s64 tid)

@@ -10,7 +10,7 @@
  *   sw_fold_current()		the CPU that runs the thread, c->busy held, any context
  *   sw_watch_look()		interrupts off: who wants it at once, and where another
  *				CPU has asked (base/ask.h); sleepable code by on_each_cpu()
- *   sw_watch_ask()		any context but NMI
+ *   sw_watch_ask()		any context
  *   sw_watch_remove()		the holder of sw_watch.lock, on the CPU that runs the
  *				thread, or when that will not run any more
  *
@@ -205,34 +205,47 @@ static void sw_watch_look_at_current(struct sw_cpu *c, struct sw_watch_cpu *wc)
 		sw_watch_turn(wc, w);
 }
 
-/* What this CPU runs is taken in, and brought up to date. */
-static void sw_watch_look(void)
+/* What this CPU runs is taken in, and brought up to date.  Return: false in the middle of
+ * a reading or a look. */
+static bool sw_watch_try_look(void)
 {
-	struct sw_watch_cpu *wc = this_cpu_ptr(&sw_watch_cpus);
+	struct sw_watch_cpu *wc;
 	unsigned long flags;
 	struct sw_cpu *c;
 
+	if (!sw_gate_enter(&c, &flags))
+		return false;
+	wc = this_cpu_ptr(&sw_watch_cpus);
 	WRITE_ONCE(wc->rounds, wc->rounds + 1);
 	/* before it looks, since who asks from now on wants another look; with
 	 * sw_watch_has_looked() */
 	xchg(&wc->asked, 0);
-	if (READ_ONCE(sw_watch.on) && sw_enter(&c, &flags)) {
+	if (READ_ONCE(sw_watch.on)) {
 		sw_gate_look(c);
 		sw_watch_look_at_current(c, wc);
-		sw_leave(c, flags);
 	}
 	/* with sw_watch_has_looked() */
 	smp_store_release(&wc->rounds, wc->rounds + 1);
+	sw_leave(c, flags);
+	return true;
+}
+
+static void sw_watch_look(void)
+{
+	sw_watch_try_look();
 }
 
 /* See sw_ask_meanwhile(): with interrupts on it has been asked already. */
 static void sw_watch_look_meanwhile(void)
 {
-	const struct sw_watch_cpu *wc = this_cpu_ptr(&sw_watch_cpus);
+	if (irqs_disabled() && READ_ONCE(this_cpu_ptr(&sw_watch_cpus)->asked))
+		sw_watch_try_look();
+}
 
-	/* not in the middle of one */
-	if (irqs_disabled() && READ_ONCE(wc->asked) && !(wc->rounds & 1))
-		sw_watch_look();
+/* A CPU that was to look is offline. */
+static void sw_watch_has_missed(int cpu)
+{
+	WRITE_ONCE(per_cpu_ptr(&sw_watch_cpus, cpu)->asked, 0);
 }
 
 /* Is all done there that was asked for? */
@@ -248,25 +261,25 @@ static bool sw_watch_has_looked(int cpu)
 /**
  * sw_watch_ask - let every CPU look at what it runs
  *
- * This one has done so when it returns.  A CPU that is on its way up finds all in
- * its first switch; one that goes down cannot go with interrupts off here.
+ * This one has done so when it returns, unless this is in the middle of a reading: then
+ * it does so in an interrupt.  A CPU that is on its way up finds all in its first switch;
+ * one that goes down cannot go with interrupts off here.
  */
 static void sw_watch_ask(void)
 {
 	unsigned long flags;
+	bool looked;
 	int cpu, me;
 
 	local_irq_save(flags);
 	me = smp_processor_id();
+	looked = sw_watch_try_look();
 	for_each_online_cpu(cpu) {
 		struct sw_watch_cpu *wc = per_cpu_ptr(&sw_watch_cpus, cpu);
 
-		if (cpu == me || xchg(&wc->asked, 1))
-			continue;
-		if (!sw_ask_cpu(cpu, &wc->look))
-			WRITE_ONCE(wc->asked, 0);
+		if ((cpu != me || !looked) && !xchg(&wc->asked, 1))
+			sw_ask_cpu(&wc->look);
 	}
-	sw_watch_look();
 	local_irq_restore(flags);
 }
 

@@ -7,8 +7,8 @@
  * elsewhere it is as of when that CPU last switched or looked; so a sum over several
  * threads is never more than what was counted, and as much when all have ended.
  *
- * All of it: any context, NMI included, bounded; but for sw_watch_refresh(), which is
- * not for NMIs.  It waits, for no longer than it says.
+ * All of it: any context, NMI included, bounded.  sw_watch_refresh() waits where it may,
+ * for no longer than it says.
  */
 #ifndef STAPWATCH_WATCH_READ_H
 #define STAPWATCH_WATCH_READ_H
@@ -379,7 +379,7 @@ static s64 __maybe_unused sw_read_dead(unsigned int slot, s64 n)
  * It waits a millisecond at most.  Two that do so at once do not keep each other, see
  * sw_ask_meanwhile().
  *
- * Context: any but NMI.
+ * Context: any; in an NMI other CPUs look after it.
  * Return: how many CPUs have not done so in that time.
  */
 static s64 __maybe_unused sw_watch_refresh(bool may_wait)

@@ -127,7 +127,7 @@ static int sw_watch_alloc(unsigned int slots, int dead)
 		for (i = 0; i < slots; i++)
 			sw_cpu_counts(wc)[i] = SW_NONE;
 	}
-	sw_ask_init(&sw_watch_cpus.look, sw_watch_look);
+	sw_ask_init(&sw_watch_cpus.look, sw_watch_look, sw_watch_has_missed);
 	WRITE_ONCE(sw_ask_looks[SW_ASK_WATCH], sw_watch_look_meanwhile);
 	return 0;
 }

@@ -39,9 +39,9 @@
 
 #include "base/ask.h"
 #include "base/compat.h"
+#include "base/nmi.h"
 #include "count/pmu.h"
 #include "count/vthread.h"
-#include <linux/hardirq.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
@@ -141,15 +141,18 @@ static __always_inline u64 *sw_cpu_counts(const struct sw_watch_cpu *wc)
 
 /**
  * sw_watch_enter - take this CPU's busy flag and the lock
- * Context: any but NMI.
- * Return: false where the flag is held already.
+ * Context: any.
+ * Return: false where the flag is held already, or the lock in an NMI.
  */
 static bool sw_watch_enter(struct sw_cpu **c, unsigned long *flags)
 {
-	if (in_nmi() || !sw_enter(c, flags))
+	if (!sw_enter(c, flags))
 		return false;
-	raw_spin_lock(&sw_watch.lock);
-	return true;
+	if (sw_lock(&sw_watch.lock))
+		return true;
+	sw_withheld(changing);
+	sw_leave(*c, *flags);
+	return false;
 }
 
 static void sw_watch_leave(struct sw_cpu *c, unsigned long flags)
