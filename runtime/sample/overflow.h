@@ -554,11 +554,9 @@ static noinline u64 sw_sample_write(struct sw_sample *s)
 	(s64)v_; })
 #define SW_SAMPLE(field) SW_SAMPLE_AS("sample_" #field, field)
 
-/*
- * The user's stack by SystemTap's unwinder.  Who asks for the outermost frame
- * that there can be finds them all where that keeps them, with a 0 after the
- * last if there was one.
- */
+/* The user's stack by SystemTap's unwinder.  Who asks for the outermost frame that there
+ * can be finds them all where that keeps them, with a 0 after the last if there was one. */
+#define SW_UNWOUND_MOST (MAXBACKTRACE < SW_STACK_MOST ? MAXBACKTRACE : SW_STACK_MOST)
 #define SW_SAMPLE_UNWOUND(name) ({					\
 	struct sw_sample *s_ = this_cpu_read(sw_sample);		\
 	u64 v_ = 0;							\
@@ -566,11 +564,11 @@ static noinline u64 sw_sample_write(struct sw_sample *s)
 	if (CONTEXT->probe_type != stp_probe_type_perf || !s_) {	\
 		CONTEXT->last_error = "stapwatch: " name "() is for the handlers of perf probes"; \
 	} else if (sw_can_unwind()) {					\
-		bool full_ = _stp_stack_user_get(CONTEXT, MAXBACKTRACE - 1); \
+		bool full_ = _stp_stack_user_get(CONTEXT, SW_UNWOUND_MOST - 1); \
 		struct stp_unwind_cache *u_ = &CONTEXT->uwcache_user;	\
 									\
 		v_ = sw_unwound(s_, u_->pc,				\
-				full_ ? MAXBACKTRACE : u_->depth - 1,	\
+				full_ ? SW_UNWOUND_MOST : u_->depth - 1, \
 				full_);					\
 	}								\
 	(s64)v_; })

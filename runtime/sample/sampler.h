@@ -91,7 +91,7 @@ static bool sw_put_stacks(void)
 {
 	static struct {
 		struct sw_trace_stack head;
-		u64 ip[U8_MAX];
+		u64 ip[SW_STACK_MOST];
 	} out;
 	const struct sw_stack *s;
 	u32 number;

@@ -21,6 +21,8 @@
 
 /* Places that are looked at.  At most a quarter of them are taken. */
 #define SW_STACK_WINDOW 32
+/* A stack has up to so many frames: who puts it out has room for these. */
+#define SW_STACK_MOST 255
 /* The room for a stack's frames, on average. */
 #define SW_STACK_MEAN 48
 
@@ -142,7 +144,7 @@ static inline u32 sw_stack_entered(struct sw_stacks *t, u32 at)
 /**
  * sw_stack_get - the number of a stack, which is stored if it is new
  * @ip: innermost first
- * @nr: less than 65536
+ * @nr: up to SW_STACK_MOST
  * @flags: make another stack of the same addresses
  * Context: any.
  * Return: from 1; 0, counted in refused, when there is no room.

@@ -8,6 +8,7 @@
  *	shares first CPU N	on that CPU, before nearly all else
  *	shares beyond N	N rounds in beyond(), whose frame pointer leads to a frame of
  *			rounds() and then to one whose return address is none
+ *	shares deep N D		N rounds, D calls of deep() deep
  *	shares maps FILE N	maps the file's first page N times, as code; says
  *			"mapped"; waits to be killed
  *
@@ -81,6 +82,14 @@ FUNCTION void beyond(unsigned long turns)
 #else
 FUNCTION void beyond(unsigned long turns) { spin(turns); STAYS; }
 #endif
+FUNCTION void deep(unsigned int more, unsigned long n)
+{
+	if (more)
+		deep(more - 1, n);
+	else
+		rounds(n);
+	STAYS;
+}
 FUNCTION void after(void) { STAYS; }
 
 static unsigned long turns;
@@ -164,6 +173,10 @@ int main(int argc, char **argv)
 	}
 	if (argc > 3 && !strcmp(argv[1], "maps")) {
 		maps(argv[2], atoi(argv[3]));
+		return 0;
+	}
+	if (argc > 3 && !strcmp(argv[1], "deep")) {
+		deep(atoi(argv[3]), n);
 		return 0;
 	}
 	if (argc > 3 && !strcmp(argv[1], "first")) {
