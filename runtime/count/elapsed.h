@@ -132,8 +132,12 @@ static int
 sw_kretprobe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	const struct kretprobe *rp = get_kretprobe(ri);
-	struct sw_start *s = sw_start_of(ri, rp);
+	struct sw_start *s;
 
+	/* it is being unregistered, where the kernel has no rethook */
+	if (unlikely(!rp))
+		return 1;
+	s = sw_start_of(ri, rp);
 	s->has_cpu = 0;
 	s->has_thread = 0;
 	if (likely(sw_is_running()))

@@ -11,6 +11,7 @@
 #include "base/access.h"
 #include "base/kernel.h"
 #include "base/nmi.h"
+#include "count/chosen.h"
 #include "count/cpu.h"
 #include "count/entry.h"
 #include "count/pmu.h"

@@ -16,8 +16,6 @@
  *   sw_read_cpu(slot)		any context, NMI included
  *   sw_pmu_cpu_open(), sw_pmu_open(), sw_pmu_fill(), sw_pmu_close()
  *				sleepable, under sw_session_lock
- *   sw_cpus_choose()		begin probes, before the session
- *   sw_cpu_is_chosen()		any context
  *
  * What cpu.h's busy flag cannot show is perf's own update of a counter that it
  * takes off the PMU for a moment, and a counter that the PMU has given up; then
@@ -29,6 +27,7 @@
 #include "base/compat.h"
 #include "base/clock.h"
 #include "base/nmi.h"
+#include "count/chosen.h"
 #include "count/cpu.h"
 #include "count/event.h"
 #include "count/perf.h"
@@ -40,36 +39,6 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/slab.h>
-
-/* CPUs that are counted on; without a list, all of them. */
-static struct cpumask sw_chosen_cpus;
-static bool sw_has_chosen_cpus;
-
-static bool sw_cpu_is_chosen(int cpu)
-{
-	return !sw_has_chosen_cpus || cpumask_test_cpu(cpu, &sw_chosen_cpus);
-}
-
-/**
- * sw_cpus_choose - count on some CPUs only
- * @list: as "0,2-3" or, as stap -G lets no comma pass, "0.2-3"; if it is empty, on all
- * Return: false where that is no list of CPUs that are there.
- */
-static bool __maybe_unused sw_cpus_choose(const char *list)
-{
-	char commas[256], *dot;
-
-	sw_has_chosen_cpus = *list;
-	if (!*list)
-		return true;
-	if (strlen(list) >= sizeof(commas))
-		return false;
-	strcpy(commas, list);
-	while ((dot = strchr(commas, '.')))
-		*dot = ',';
-	return !cpulist_parse(commas, &sw_chosen_cpus) &&
-	       cpumask_intersects(&sw_chosen_cpus, cpu_online_mask);
-}
 
 struct sw_pair {
 	struct sw_counter of[2];
@@ -85,6 +54,7 @@ static struct {
 	u8 set[SW_MAX_SLOTS];	/* whose slot it is; 0: it counts always */
 	u32 in_sets;		/* bit per slot that is one of a set */
 	u32 placed;		/* ... whose PMU names the CPUs that it is of */
+	u32 everywhere;		/* ... or is of all */
 	/* what the script has stopped: all; bit per set */
 	bool stopped;
 	atomic_t sets_stopped;
@@ -104,6 +74,21 @@ static u64 sw_last(const struct sw_counter *k)
 	return READ_ONCE(k->before) + (e ? local64_read(&e->count) : 0);
 }
 
+/* Not in an NMI, which may have come while the driver has its lock. */
+static s64 sw_now_by_driver(const struct sw_counter *k)
+{
+	if (sw_in_nmi()) {
+		sw_withheld(nested);
+		return SW_NONE;
+	}
+	if (READ_ONCE(k->event->hw.state) & PERF_HES_STOPPED) {
+		sw_withheld(stopped);
+		return SW_NONE;
+	}
+	k->event->pmu->read(k->event);
+	return sw_last(k);
+}
+
 static noinline s64 sw_now_off_pmu(const struct sw_counter *k)
 {
 	if (k->absent) {
@@ -116,6 +101,9 @@ static noinline s64 sw_now_off_pmu(const struct sw_counter *k)
 	}
 	if (k->shut)
 		return k->before;
+	if (k->cpu < 0 && k->event &&
+	    READ_ONCE(k->event->oncpu) == smp_processor_id())
+		return sw_now_by_driver(k);
 	/*
 	 * On a CPU that is going down, or is not quite up, the counter is off
 	 * the PMU for good and what it counted stands.  Elsewhere it is about
@@ -151,7 +139,7 @@ sw_now_from(struct sw_cpu *c, unsigned int slot, u64 from, u64 *v)
 		return true;
 	}
 	e = k->event;
-	if (unlikely(!e || READ_ONCE(e->oncpu) != smp_processor_id())) {
+	if (unlikely(!e || READ_ONCE(e->oncpu) != k->cpu)) {
 		rare = sw_now_off_pmu(k);
 	} else if (unlikely(READ_ONCE(e->hw.state) & PERF_HES_STOPPED)) {
 		/* nor is it known whether it will ever count again */
@@ -241,20 +229,19 @@ static bool sw_pmu_is_live(unsigned int slot, const struct sw_counter *k)
 static bool
 sw_pmu_is_at(unsigned int slot, const struct perf_event *e, int cpu)
 {
-	cpumask_var_t cpus;
-	bool at;
+	bool all, at;
 
 	/* what all CPUs have */
-	if (sw_pmu.event[slot]->type < PERF_TYPE_RAW)
+	if (sw_pmu.event[slot]->type < PERF_TYPE_RAW ||
+	    sw_pmu.everywhere >> slot & 1)
 		return true;
-	if (e->cpu != cpu || !zalloc_cpumask_var(&cpus, GFP_KERNEL))
+	if (e->cpu != cpu)
 		return false;
-	at = !sw_sysfs_cpus(e->pmu->name, cpus);
-	if (!at) {
+	at = sw_sysfs_is_at(e->pmu->name, cpu, &all);
+	if (all)
+		sw_pmu.everywhere |= 1U << slot;
+	else
 		sw_pmu.placed |= 1U << slot;
-		at = cpumask_test_cpu(cpu, cpus);
-	}
-	free_cpumask_var(cpus);
 	return at;
 }
 
@@ -310,6 +297,7 @@ static int sw_pmu_cpu_open(unsigned int slot, int cpu, bool for_good)
 	new->refused = for_good && rc && rc != -ENOENT &&
 		       (rc != -ENODEV || cpu_online(cpu));
 	new->opened = IS_ERR(e) ? NULL : e;
+	new->cpu = rc || e->pmu->task_ctx_nr == perf_invalid_context ? -1 : cpu;
 	if (sw_pmu.set[slot])
 		new->shut = SW_SHUT_INACTIVE;
 	else
@@ -361,7 +349,8 @@ static bool sw_pmu_has(unsigned int slot)
 /**
  * sw_pmu_fill - counters for those online CPUs that have none
  * @may_wait: software events too: perf waits, in setting them up, for any CPU
- *	that is on its way up; and those of PMUs that are of some CPUs
+ *	that is on its way up; and those of PMUs that may be of some CPUs, as sysfs
+ *	says, which is no file for a callback of CPU hotplug
  * @wanted: whose failure is told: that slot's, or, SW_MAX_SLOTS, any one's
  * @slot_failed: the slot of the failure that is told
  * Return: the last failure, or 0.
@@ -382,7 +371,8 @@ static int sw_pmu_fill(bool may_wait, unsigned int wanted,
 		if (sw_slot_is_tsc(slot) || sw_pmu.set[slot] == SW_SET_FREE ||
 		    (!may_wait &&
 		     (sw_pmu.event[slot]->type == PERF_TYPE_SOFTWARE ||
-		      (sw_pmu.placed >> slot & 1))))
+		      (sw_pmu.event[slot]->type >= PERF_TYPE_RAW &&
+		       !(sw_pmu.everywhere >> slot & 1)))))
 			continue;
 		absent = false;
 		slot_rc = 0;
@@ -469,6 +459,7 @@ static void sw_pmu_drop(unsigned int slot)
 	sw_pmu.set[slot] = 0;
 	sw_pmu.in_sets &= ~(1U << slot);
 	sw_pmu.placed &= ~(1U << slot);
+	sw_pmu.everywhere &= ~(1U << slot);
 }
 
 static void sw_pmu_close(void)

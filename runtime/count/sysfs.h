@@ -144,4 +144,22 @@ sw_sysfs_event(const char *pmu, const char *terms, u32 *type, u64 *config)
 	return rc;
 }
 
+/**
+ * sw_sysfs_is_at - is a PMU of that CPU?
+ * @all: it is of all CPUs
+ */
+static bool sw_sysfs_is_at(const char *pmu, int cpu, bool *all)
+{
+	cpumask_var_t cpus;
+	bool at;
+
+	*all = false;
+	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL))
+		return false;
+	*all = !sw_sysfs_cpus(pmu, cpus);
+	at = *all || cpumask_test_cpu(cpu, cpus);
+	free_cpumask_var(cpus);
+	return at;
+}
+
 #endif

@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "base/kernel.h"
 #include "base/session.h"
+#include "count/chosen.h"
 #include "count/pmu.h"
 #include "count/table.h"
 #include "sample/open_wait.h"

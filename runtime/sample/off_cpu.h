@@ -35,6 +35,7 @@
 #include "base/session.h"
 #include "base/suspend.h"
 #include "base/switched.h"
+#include "count/chosen.h"
 #include "count/pmu.h"
 #include "count/table.h"
 #include "sample/last_look.h"

@@ -28,6 +28,7 @@
 
 #include "base/clock.h"
 #include "base/work.h"
+#include "count/chosen.h"
 #include "count/cpu.h"
 #include "count/gate.h"
 #include "count/pmu.h"

@@ -23,6 +23,7 @@
 #include "base/hooks.h"
 #include "base/kernel.h"
 #include "base/session.h"
+#include "count/chosen.h"
 #include "count/gate.h"
 #include "count/hotplug.h"
 #include "count/pmu.h"

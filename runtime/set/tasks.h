@@ -25,6 +25,7 @@
 #define STAPWATCH_SET_TASKS_H
 
 #include "base/kernel.h"
+#include "count/chosen.h"
 #include "count/pmu.h"
 #include "set/cpu.h"
 #include "set/switch.h"

@@ -13,6 +13,7 @@
 #define STAPWATCH_STAP_INTERPOSE_H
 
 #include "base/session.h"
+#include "count/chosen.h"
 #include "count/elapsed.h"
 #include "count/event.h"
 #include "count/hit.h"

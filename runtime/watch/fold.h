@@ -26,6 +26,7 @@
 #include "base/ask.h"
 #include "base/clock.h"
 #include "base/kernel.h"
+#include "count/chosen.h"
 #include "count/gate.h"
 #include "count/vthread.h"
 #include "watch/list.h"
