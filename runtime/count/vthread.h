@@ -119,6 +119,7 @@ static void (*sw_taken_in)(void);
  * Called with c->busy held. */
 static void sw_take_in(struct sw_cpu *c, struct sw_thread *t)
 {
+	void (*taken_in)(void) = READ_ONCE(sw_taken_in);
 	unsigned int i, slots = sw_pmu.slots;
 	u64 now;
 
@@ -136,8 +137,8 @@ static void sw_take_in(struct sw_cpu *c, struct sw_thread *t)
 	if (sw_thread_set(t))
 		sw_thread_set(t)->set_gen = c->set_gen;
 	c->cur = t;
-	if (sw_taken_in)
-		sw_taken_in();
+	if (taken_in)
+		taken_in();
 }
 
 /* How current was found; the last three are why it was not. */

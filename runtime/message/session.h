@@ -23,6 +23,7 @@
 #include "trace/ring.h"
 #include <linux/irq_work.h>
 #include <linux/kmemleak.h>
+#include <linux/lockdep.h>
 #include <linux/log2.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
@@ -199,6 +200,8 @@ static int sw_notify_alloc(unsigned long messages)
 	if (!sw_notify_all.readers)
 		return -ENOMEM;
 	init_waitqueue_head(sw_notify_all.readers);
+	/* it may outlive the module, and with it the class that it has by that line */
+	lockdep_set_novalidate_class(&sw_notify_all.readers->lock);
 	sw_notify_all.cpus = alloc_percpu(struct sw_notify_cpu);
 	if (!sw_notify_all.cpus)
 		return -ENOMEM;

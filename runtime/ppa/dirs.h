@@ -97,6 +97,7 @@ static void ppa_dirs_look(void)
 	ppa_files.pass++;
 	for (i = 0; i < ppa.max; i++) {
 		r = ppa_rec_at(i);
+		cond_resched();
 		if (!READ_ONCE(r->task))
 			continue;
 		tid = READ_ONCE(r->tid);
@@ -108,6 +109,7 @@ static void ppa_dirs_look(void)
 		r->looked = true;
 	}
 	xa_for_each(&ppa_files.dirs, tid, d) {
+		cond_resched();
 		if (d->pass == ppa_files.pass)
 			continue;
 		xa_erase(&ppa_files.dirs, tid);

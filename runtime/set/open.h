@@ -428,7 +428,7 @@ static int sw_sets_begin(bool has_threads, const char **what)
 		rc = sw_hook_on(&sw_set_hooks[0]);
 		if (rc)
 			return rc;
-		sw_taken_in = sw_set_taken_in;
+		WRITE_ONCE(sw_taken_in, sw_set_taken_in);
 		sw_thread_times = &sw_set_thread_times;
 	}
 	*what = NULL;
@@ -480,9 +480,11 @@ static void sw_sets_end(void)
 
 	if (!sw_set_cpus)
 		return;
-	/* whoever calls it has preemption off, and the next line waits for those */
 	WRITE_ONCE(sw_taken_in, NULL);
 	sw_hooks_off(sw_set_hooks, ARRAY_SIZE(sw_set_hooks));
+	/* whoever calls sw_taken_in() has preemption off, which is no section of a
+	 * tracepoint's since Linux 7.0 */
+	synchronize_rcu();
 	sw_filled = NULL;
 	/* the works take the lock, or start each other */
 	mutex_unlock(&sw_session_lock);

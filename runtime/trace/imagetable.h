@@ -19,11 +19,15 @@
 #include "base/compat.h"
 #include "trace/abi.h"
 #include <linux/hash.h>
+#include <linux/log2.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #define SW_IMAGE_BITS 12
-#define SW_IMAGES_MAX 262144
+/* What they take, in bytes: of all, and of the processes that share a place, so that one
+ * that maps files again and again does not have all. */
+#define SW_IMAGES_MOST (64 << 20)
+#define SW_IMAGES_SHARE (SW_IMAGES_MOST / 16)
 /* A handler looks at so many entries, and at so many processes that it forked
  * from, before it gives up. */
 #define SW_IMAGE_STEPS 2048
@@ -43,24 +47,28 @@ struct sw_image {
 static struct {
 	struct sw_image *last[1 << SW_IMAGE_BITS];
 	bool wanted;		/* the script asks for images */
-	unsigned int nr;
+	u32 bytes[1 << SW_IMAGE_BITS];
+	size_t all;
 	unsigned long refused;
 } sw_image_table;
 
 static void
 sw_image_add(const struct sw_image *what, const char *path)
 {
-	struct sw_image **head = &sw_image_table.last[
-					hash_32(what->pid, SW_IMAGE_BITS)];
+	u32 at = hash_32(what->pid, SW_IMAGE_BITS);
+	struct sw_image **head = &sw_image_table.last[at], *i = NULL;
 	size_t len = strlen(path) + 1;
-	struct sw_image *i = sw_image_table.nr < SW_IMAGES_MAX ?
-			     kmalloc(sizeof(*i) + len, GFP_KERNEL) : NULL;
+	size_t size = roundup_pow_of_two(sizeof(*i) + len);
 
+	if (sw_image_table.all + size <= SW_IMAGES_MOST &&
+	    sw_image_table.bytes[at] + size <= SW_IMAGES_SHARE)
+		i = kmalloc(sizeof(*i) + len, GFP_KERNEL);
 	if (!i) {
 		sw_image_table.refused++;
 		return;
 	}
-	sw_image_table.nr++;
+	sw_image_table.all += size;
+	sw_image_table.bytes[at] += size;
 	*i = *what;
 	memcpy(i->path, path, len);
 	i->older = *head;
@@ -137,7 +145,8 @@ static void sw_image_table_free(void)
 		sw_image_table.last[n] = NULL;
 	}
 	sw_image_table.wanted = false;
-	sw_image_table.nr = 0;
+	sw_image_table.all = 0;
+	memset(sw_image_table.bytes, 0, sizeof(sw_image_table.bytes));
 	sw_image_table.refused = 0;
 }
 

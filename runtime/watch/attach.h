@@ -13,13 +13,12 @@
  *
  * Who may run what, against whom:
  *
- *   sw_process_watch(), sw_thread_watch(), _unwatch()	any context;
- *			interrupts are off meanwhile, for as many threads as the
- *			process has, at most as many as the table takes
+ *   sw_process_watch(), sw_thread_watch(), _unwatch()	any context; of a process
+ *			with many threads sw_watch_rest_work() takes those that are
+ *			left
+ *   sw_watch_rest_work()	sleepable
  *   sw_watch_on_new()	the parent, in fork()
  *   sw_watch_on_free()	softirqs, processes
- *   sw_watch_wants_current()	any context, NMI included
- *   sw_watch_wants_sample()	any context, NMI included, while its thread stays
  *   sw_entry_get()	in place of sw_table_insert() for current: any context, NMI
  *			included, c->busy held
  *   sw_target_open(), _close(), _get(), sw_watch_add()	the holder of sw_watch.lock
@@ -31,10 +30,12 @@
 #include "base/clock.h"
 #include "base/kernel.h"
 #include "base/nmi.h"
+#include "base/work.h"
 #include "count/vthread.h"
 #include "watch/fold.h"
 #include "watch/state.h"
 #include <linux/err.h>
+#include <linux/irq_work.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
@@ -223,9 +224,27 @@ static struct task_struct *sw_watch_task(pid_t pid, enum pid_type type)
 	return pid_task(find_pid_ns(pid, &init_pid_ns), type);
 }
 
-/* Every thread that a process has, one at a time: each that comes meanwhile has a
- * parent that is in already.  Return: how many there are. */
-static unsigned int sw_process_take(struct sw_target *t)
+/* So many threads are looked at with interrupts off: 50 us or so. */
+#define SW_WATCH_THREADS 256
+
+/* Of targets, a bit each, and of cgroups: threads are left to the work. */
+static atomic64_t sw_watch_rest;
+static bool sw_watch_rest_moved;
+static struct irq_work sw_watch_rest_kick;
+static struct work_struct sw_watch_rest_work;
+
+static void sw_watch_on_rest(struct irq_work *work)
+{
+	sw_work_queue(&sw_watch_rest_work);
+}
+
+/*
+ * Every thread that a process has, one at a time: each that comes meanwhile has a
+ * parent that is in already.
+ * @most: so many; the work takes the others
+ * Return: how many there are, or MOST.
+ */
+static unsigned int sw_process_take(struct sw_target *t, unsigned int most)
 {
 	u64 bit = 1ULL << (t - sw_watch.targets);
 	struct task_struct *leader, *task;
@@ -239,6 +258,11 @@ static unsigned int sw_process_take(struct sw_target *t)
 		for_each_thread(leader, task) {
 			if (!sw_watch_can(task))
 				continue;
+			if (n == most) {
+				atomic64_or(bit, &sw_watch_rest);
+				irq_work_queue(&sw_watch_rest_kick);
+				break;
+			}
 			n++;
 			if (!sw_watch_enter(&c, &flags)) {
 				/* the others would lack it */
@@ -319,9 +343,9 @@ static s64 sw_watch_not_there(void)
 }
 
 /* The threads of a target that is open.  Return: were there any? */
-static bool sw_process_fill(struct sw_target *t)
+static bool sw_process_fill(struct sw_target *t, unsigned int most)
 {
-	unsigned int n = sw_process_take(t);
+	unsigned int n = sw_process_take(t, most);
 	unsigned long flags;
 	struct sw_cpu *c;
 
@@ -357,7 +381,7 @@ static s64 __maybe_unused sw_process_watch(s64 pid)
 	if (is_new)
 		sw_target_open(t);
 	sw_watch_leave(c, flags);
-	if (is_new && !sw_process_fill(t))
+	if (is_new && !sw_process_fill(t, SW_WATCH_THREADS))
 		return sw_watch_not_there();
 	return t ? 1 : 0;
 }
@@ -472,7 +496,7 @@ static void sw_target_take_process(struct sw_target *t)
 		return;
 	sw_target_open(t);
 	sw_watch_leave(c, flags);
-	if (!sw_process_fill(t))
+	if (!sw_process_fill(t, UINT_MAX))
 		_stp_warn("stapwatch: process_watch(%d): there is no such process\n",
 			  t->pid);
 }
@@ -538,56 +562,6 @@ static void sw_watch_on_free(void *data, struct task_struct *task)
 	if (e)
 		sw_watch_remove(e, task, true);
 	sw_watch_leave(c, flags);
-}
-
-/* ---- samples of them only */
-
-/*
- * Has somebody asked for a thread?  In an NMI that comes in the middle of a switch
- * `current' is who that says, whose entry may be about to go; and of a thread that does
- * not run it may go, too.
- */
-static bool __maybe_unused sw_watch_wants(const struct task_struct *task)
-{
-	const struct sw_thread *e;
-	const struct sw_watched *w;
-
-	/* before and after the session there is no table */
-	if (!READ_ONCE(sw_watch.on))
-		return false;
-	e = sw_table_find(&sw_threads, task);
-	if (e) {
-		w = sw_watched_of(e);
-		if (READ_ONCE(w->kept) ||
-		    READ_ONCE(w->want) & READ_ONCE(sw_watch.active))
-			return READ_ONCE(e->task) == task;
-	}
-	return false;
-}
-
-static bool __maybe_unused sw_watch_wants_current(void)
-{
-	return sw_watch_wants(current);
-}
-
-static bool __maybe_unused sw_watch_wants_sample(const struct task_struct *task)
-{
-	if (sw_watch_wants(task))
-		return true;
-	/* before and after the session there is nobody to leave out */
-	if (READ_ONCE(sw_watch.on))
-		this_cpu_inc(sw_watch_cpus.others);
-	return false;
-}
-
-static s64 __maybe_unused sw_watch_others(void)
-{
-	s64 others = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		others += READ_ONCE(per_cpu(sw_watch_cpus, cpu).others);
-	return others;
 }
 
 static void __maybe_unused sw_check_watch_callbacks(void)

@@ -75,16 +75,36 @@ sw_cgroup_on_attach(void *data, struct cgroup *to, const char *path,
 		    struct task_struct *task, bool threadgroup)
 {
 	struct task_struct *t;
+	unsigned int n = 0;
 
 	rcu_read_lock();
 	if (threadgroup) {
-		for_each_thread(task, t)
+		for_each_thread(task, t) {
+			if (n++ == SW_WATCH_THREADS) {
+				WRITE_ONCE(sw_watch_rest_moved, true);
+				irq_work_queue(&sw_watch_rest_kick);
+				break;
+			}
 			sw_cgroup_move(t);
+		}
 	} else {
 		sw_cgroup_move(task);
 	}
 	rcu_read_unlock();
 	sw_watch_ask();
+}
+
+/* Threads of a large process are where they were moved: the machine's are looked at. */
+static void sw_cgroups_move_rest(void)
+{
+	struct task_struct *p, *t;
+
+	if (!xchg(&sw_watch_rest_moved, false))
+		return;
+	rcu_read_lock();
+	for_each_process_thread(p, t)
+		sw_cgroup_move(t);
+	rcu_read_unlock();
 }
 
 static void __maybe_unused sw_check_cgroup_callbacks(void)

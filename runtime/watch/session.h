@@ -23,6 +23,7 @@
 #include "watch/list.h"
 #include "watch/read.h"
 #include "watch/state.h"
+#include "watch/wants.h"
 #include <linux/cpumask.h>
 #include <linux/smp.h>
 #include <linux/vmalloc.h>
@@ -65,11 +66,26 @@ static int sw_watch_hook(void)
 	return rc;
 }
 
+/* What handlers have left, as they have interrupts off. */
+static void sw_watch_take_rest(struct work_struct *work)
+{
+	u64 rest = atomic64_xchg(&sw_watch_rest, 0);
+
+	for (; rest; rest &= rest - 1)
+		sw_process_take(sw_watch.targets + __ffs64(rest), UINT_MAX);
+#ifdef CONFIG_CGROUPS
+	sw_cgroups_move_rest();
+#endif
+	sw_watch_ask();
+}
+
 /* Nobody asks any more, and no CPU is still about to look. */
 static void sw_watch_settle(void)
 {
 	/* who asks has interrupts off */
 	synchronize_rcu();
+	irq_work_sync(&sw_watch_rest_kick);
+	cancel_work_sync(&sw_watch_rest_work);
 	sw_ask_end(&sw_watch_cpus.look);
 }
 
@@ -127,6 +143,8 @@ static int sw_watch_alloc(unsigned int slots, int dead)
 		for (i = 0; i < slots; i++)
 			sw_cpu_counts(wc)[i] = SW_NONE;
 	}
+	init_irq_work(&sw_watch_rest_kick, sw_watch_on_rest);
+	INIT_WORK(&sw_watch_rest_work, sw_watch_take_rest);
 	sw_ask_init(&sw_watch_cpus.look, sw_watch_look, sw_watch_has_missed);
 	WRITE_ONCE(sw_ask_looks[SW_ASK_WATCH], sw_watch_look_meanwhile);
 	return 0;

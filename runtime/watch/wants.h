@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Samples of those only for whom somebody has asked.
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_watch_wants_current(), sw_watch_others()	any context, NMI included
+ *   sw_watch_wants(), sw_watch_wants_sample()	the same, while the thread stays
+ */
+#ifndef STAPWATCH_WATCH_WANTS_H
+#define STAPWATCH_WATCH_WANTS_H
+
+#include "count/table.h"
+#include "count/vthread.h"
+#include "watch/state.h"
+#include <linux/cpumask.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+
+/*
+ * Has somebody asked for a thread?  In an NMI that comes in the middle of a switch
+ * `current' is who that says, whose entry may be about to go; and of a thread that does
+ * not run it may go, too.
+ */
+static bool __maybe_unused sw_watch_wants(const struct task_struct *task)
+{
+	const struct sw_thread *e;
+	const struct sw_watched *w;
+
+	/* before and after the session there is no table */
+	if (!READ_ONCE(sw_watch.on))
+		return false;
+	e = sw_table_find(&sw_threads, task);
+	if (e) {
+		w = sw_watched_of(e);
+		if (READ_ONCE(w->kept) ||
+		    READ_ONCE(w->want) & READ_ONCE(sw_watch.active))
+			return READ_ONCE(e->task) == task;
+	}
+	return false;
+}
+
+static bool __maybe_unused sw_watch_wants_current(void)
+{
+	return sw_watch_wants(current);
+}
+
+static bool __maybe_unused sw_watch_wants_sample(const struct task_struct *task)
+{
+	if (sw_watch_wants(task))
+		return true;
+	/* before and after the session there is nobody to leave out */
+	if (READ_ONCE(sw_watch.on))
+		this_cpu_inc(sw_watch_cpus.others);
+	return false;
+}
+
+static s64 __maybe_unused sw_watch_others(void)
+{
+	s64 others = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		others += READ_ONCE(per_cpu(sw_watch_cpus, cpu).others);
+	return others;
+}
+
+#endif
