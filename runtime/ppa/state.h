@@ -22,7 +22,8 @@
  *   slice.h	what a timeline is told of switches
  *   threads.h	threads' records: they come, go, and are found
  *   cause.h	what a thread that blocks waits for
- *   locks.h	... for which lock, where that is asked for
+ *   lock_rows.h	what is known of locks, where that is asked for
+ *   locks.h	... for which lock it waits, there
  *   competitors.h	who ran on a CPU while a thread was ready
  *   ready.h	... for each record, where that is asked for
  *   sched.h	switches, wake-ups, and what the scheduler does with a thread
