@@ -55,17 +55,36 @@ ppa_life_out(struct ppa_rec *r, bool on, u8 part, u64 now)
 	r->part = part;
 }
 
+/* Does a wake-up end PART?  Of a thread off CPUs, that has not ended. */
+static __always_inline bool ppa_life_waits(u8 part)
+{
+	return part != PPA_PART_NOT_ACCOUNTED && part != PPA_PART_PREEMPTED;
+}
+
+/*
+ * Until when, from AT to NOW, a thread off CPUs is in PART, after what WAIT says; from
+ * there on it is woken.  A switch charges by this, and a reader splits by it what is not
+ * charged yet: so no part is less than it was.
+ */
+static __always_inline u64
+ppa_life_until(const struct ppa_rec *r, u8 part, u8 wait, u64 at, u64 now)
+{
+	if (!wait || !ppa_life_waits(part))
+		return now;
+	return min(max(READ_ONCE(r->stamp), at), now);
+}
+
 /* It comes to a CPU, after what WAIT says.  Return: for how long it was woken. */
 static __always_inline u64 ppa_life_in(struct ppa_rec *r, u8 wait, u64 now)
 {
 	u8 part = r->part;
-	u64 d, stamp;
+	u64 d, until;
 
 	/* what it runs from here on, where the CPU does not tell */
 	r->part = PPA_PART_NOT_ACCOUNTED;
-	if (part != PPA_PART_NOT_ACCOUNTED && part != PPA_PART_PREEMPTED) {
-		stamp = wait ? READ_ONCE(r->stamp) : now;
-		d = stamp > r->at ? ppa_life_add(r, part, min(stamp, now)) : 0;
+	if (ppa_life_waits(part)) {
+		until = ppa_life_until(r, part, wait, r->at, now);
+		d = until > r->at ? ppa_life_add(r, part, until) : 0;
 		r->blocked = d;
 		r->blocked_for = part;
 		if (d > r->longest[part])

@@ -152,12 +152,21 @@ struct ppa_since {
 	u64 life;		/* all of it */
 };
 
+/*
+ * Why a thread is ready; for ppa_read_since(), before NOW is read.  A wake-up changes it
+ * and the stamp, and leaves SEQ alone: the reading is good if it is the same afterwards.
+ */
+static u8 ppa_read_wait(const struct ppa_rec *r)
+{
+	/* with smp_store_release() in ppa_woken(): the stamp is that of this wake-up */
+	return smp_load_acquire(&r->wait);
+}
+
 /* A thread's life up to NOW, or to its end: VIEW is of the CPU that it runs on. */
 static void ppa_read_since(const struct ppa_rec *r, const struct ppa_view *view,
-			   u64 now, struct ppa_since *to)
+			   u8 wait, u64 now, struct ppa_since *to)
 {
-	u64 at = READ_ONCE(r->at), stamp;
-	u8 wait = READ_ONCE(r->wait);
+	u64 at = READ_ONCE(r->at), until;
 
 	to->part = READ_ONCE(r->part);
 	to->in_part = 0;
@@ -167,11 +176,9 @@ static void ppa_read_since(const struct ppa_rec *r, const struct ppa_view *view,
 		to->part = PPA_NR_PARTS;
 		now = at;
 	} else if (!view) {
-		stamp = now;
-		if (wait == PPA_WAIT_WOKEN || wait == PPA_WAIT_NEW)
-			stamp = clamp(READ_ONCE(r->stamp), at, now);
-		to->in_part = stamp - at;
-		to->woken = now - stamp;
+		until = ppa_life_until(r, to->part, wait, at, now);
+		to->in_part = until - at;
+		to->woken = now - until;
 	} else if (!view->on) {
 		to->in_part = now - at;
 	}
@@ -179,7 +186,7 @@ static void ppa_read_since(const struct ppa_rec *r, const struct ppa_view *view,
 }
 
 static void ppa_read_life(const struct ppa_rec *r, struct ppa_aside *to,
-			  const struct ppa_view *view, u64 now)
+			  const struct ppa_view *view, u8 wait, u64 now)
 {
 	struct ppa_since since;
 	unsigned int i;
@@ -189,7 +196,7 @@ static void ppa_read_life(const struct ppa_rec *r, struct ppa_aside *to,
 		to->waits[i] = READ_ONCE(r->waits[i]);
 		to->longest[i] = READ_ONCE(r->longest[i]);
 	}
-	ppa_read_since(r, view, now, &since);
+	ppa_read_since(r, view, wait, now, &since);
 	if (since.part < PPA_NR_PARTS) {
 		to->parts[since.part] += since.in_part;
 		to->parts[PPA_PART_WOKEN] += since.woken;
@@ -259,6 +266,7 @@ ppa_read_thread(struct ppa_rec *r, pid_t tid, u64 *to, int which,
 	u32 seq;
 	int cpu;
 	u64 *at;
+	u8 wait;
 
 	for (tries = 0; tries < PPA_TRIES; tries++) {
 		look = ppa_look_at(r, tid, which, &seq, &cpu, &view);
@@ -268,6 +276,7 @@ ppa_read_thread(struct ppa_rec *r, pid_t tid, u64 *to, int which,
 			break;
 		if (look == PPA_LOOK_AGAIN)
 			continue;
+		wait = ppa_read_wait(r);
 		if (which >= 0) {
 			*to = 0;
 			for (a = 0; a < ppa.arrays; a++)
@@ -285,12 +294,12 @@ ppa_read_thread(struct ppa_rec *r, pid_t tid, u64 *to, int which,
 		}
 		if (aside) {
 			ppa_read_aside(r, aside);
-			ppa_read_life(r, aside, cpu >= 0 ? &view : NULL,
+			ppa_read_life(r, aside, cpu >= 0 ? &view : NULL, wait,
 				      cpu >= 0 ? view.now : sw_tsc());
 		}
 		/* with ppa_rec_change()'s smp_wmb() */
 		smp_rmb();
-		if (READ_ONCE(r->seq) == seq)
+		if (READ_ONCE(r->seq) == seq && READ_ONCE(r->wait) == wait)
 			return 0;
 	}
 	return -EAGAIN;
@@ -321,7 +330,7 @@ static bool ppa_read_ended(const struct ppa_rec *r, u64 *to,
 	for (i = 0; i < ppa.arrays * PPA_NR_SUMS; i++)
 		to[i] = READ_ONCE(r->sums[i]);
 	ppa_read_aside(r, aside);
-	ppa_read_life(r, aside, NULL, r->at);
+	ppa_read_life(r, aside, NULL, PPA_WAIT_NONE, r->at);
 	/* with ppa_rec_change()'s */
 	smp_rmb();
 	return READ_ONCE(r->seq) == seq;

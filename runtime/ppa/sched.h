@@ -151,13 +151,15 @@ ppa_part_of(const struct ppa_rec *out, struct task_struct *prev, bool preempt,
 	return ppa_cause(out, prev, mode, prev_state);
 }
 
-/* The timeline is told of a switch. */
+/* The timeline is told of a switch.  Who was preempted is back by itself: what woke it
+ * before it slept has ended no wait. */
 static __always_inline void
-ppa_slice_switch(struct ppa_slice *s, struct ppa_rec *in, u64 ready, u64 now,
-		 struct task_struct *next)
+ppa_slice_switch(struct ppa_slice *s, struct ppa_rec *in, u8 wait, u64 ready,
+		 u64 now, struct task_struct *next)
 {
 	if (in && READ_ONCE(in->waker)) {
-		s->waker = READ_ONCE(in->waker);
+		if (wait != PPA_WAIT_PREEMPTED)
+			s->waker = READ_ONCE(in->waker);
 		WRITE_ONCE(in->waker, 0);
 	}
 	s->ready = ready;
@@ -185,7 +187,7 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 	const bool idle = data_race(is_idle_task(next));
 	bool on, has_slices;
 	u64 now, ready = 0;
-	u8 wait;
+	u8 wait = PPA_WAIT_NONE;
 
 	if (!idle)
 		in = ppa_find(next);
@@ -267,7 +269,7 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 	}
 	ppa_done();
 	if (has_slices) {
-		ppa_slice_switch(&slice, in, ready, now, next);
+		ppa_slice_switch(&slice, in, wait, ready, now, next);
 		if (unlikely(prev_state & TASK_DEAD))
 			ppa_slice_name(prev);
 	}
@@ -305,9 +307,12 @@ ppa_woken(struct task_struct *task, enum ppa_wait wait)
 	struct ppa_cpu *c = per_cpu_ptr(&ppa_cpus, cpu);
 	struct ppa_rec *r = ppa_find(task);
 
-	if (r && READ_ONCE(r->cpu) < 0) {
+	/* one that was preempted on its way to sleep has been ready since */
+	if (r && READ_ONCE(r->cpu) < 0 &&
+	    READ_ONCE(r->wait) == PPA_WAIT_NONE) {
 		WRITE_ONCE(r->stamp, sw_tsc());
-		WRITE_ONCE(r->wait, wait);
+		/* with ppa_read_wait() */
+		smp_store_release(&r->wait, wait);
 		ppa_ready_begins(r, cpu);
 	}
 	/* with who sets it, and has set TASK before */

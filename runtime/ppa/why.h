@@ -75,6 +75,7 @@ static s64 ppa_thread_part(s64 tid, unsigned int part, enum ppa_ask ask)
 	struct ppa_rec *r;
 	unsigned int tries;
 	s64 v = -1;
+	u8 wait;
 	u32 seq;
 	int cpu;
 
@@ -91,12 +92,13 @@ static s64 ppa_thread_part(s64 tid, unsigned int part, enum ppa_ask ask)
 			break;
 		if (look == PPA_LOOK_AGAIN)
 			continue;
-		ppa_read_since(r, cpu >= 0 ? &view : NULL,
+		wait = ppa_read_wait(r);
+		ppa_read_since(r, cpu >= 0 ? &view : NULL, wait,
 			       cpu >= 0 ? view.now : sw_tsc(), &since);
 		v = ppa_rec_part(r, &since, part, ask);
 		/* with ppa_rec_change()'s smp_wmb() */
 		smp_rmb();
-		if (READ_ONCE(r->seq) == seq)
+		if (READ_ONCE(r->seq) == seq && READ_ONCE(r->wait) == wait)
 			goto out;
 	}
 	v = -1;

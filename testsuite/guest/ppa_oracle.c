@@ -17,6 +17,10 @@
  *				/proc/PID/stat
  *	ppa-oracle bounds		all threads and CPUs: no time is half a day, and what
  *				sums to another does
+ *	ppa-oracle back MS		read all threads for MS, and longer until some
+ *				have run: nothing of one is less than it was
+ *	ppa-oracle preempted TIMES	a thread that is preempted on its way to sleep, and
+ *				woken then, with the module of way/
  *
  * Long because a guest gets one program for all that the kernel is asked, too.
  */
@@ -34,6 +38,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -745,6 +750,201 @@ static void bounds(void)
 	printf("bounds of threads %s, wrong %d\n", nr ? "some" : "none", wrong);
 }
 
+/* ---- what was there is there */
+
+/* Each thread of rawthreads, after AT; NULL: that was the last. */
+static const struct ppa_thread *next_thread(const struct ppa_thread *at,
+					    ssize_t size)
+{
+	const char *t = at ? (const char *)at + file.h.stride
+			   : file.bytes + file.h.offset;
+
+	return t + sizeof(*at) <= file.bytes + size ? (const void *)t : NULL;
+}
+
+/* What T has that is less than what it had; NULL: nothing. */
+static const char *went_back(const struct ppa_thread *had,
+			     const struct ppa_thread *t)
+{
+	static const char *const names[] = PPA_PART_NAMES;
+	unsigned int i;
+
+	for (i = 0; i < PPA_NR_PARTS; i++)
+		if (t->parts[i] < had->parts[i] || t->waits[i] < had->waits[i])
+			return names[i];
+	return t->life < had->life ? "life" : NULL;
+}
+
+/* Of one that is there, by its number and birth. */
+static bool find_thread(const struct ppa_thread *all, unsigned int nr,
+			const struct ppa_thread *t, struct ppa_thread *found)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (all[i].tid == t->tid && all[i].born == t->born) {
+			*found = all[i];
+			return true;
+		}
+	return false;
+}
+
+static void back(long ms)
+{
+	static struct ppa_thread was[512];
+	struct ppa_thread had;
+	const uint64_t until = now_ns() + ms * 1000000ULL;
+	unsigned int nr = 0, looked = 0, ran = 0, wrong = 0;
+	const struct ppa_thread *t;
+	const char *what;
+	ssize_t size;
+
+	while (now_ns() < until || ran < 100) {
+		unsigned int i = 0;
+
+		size = read_threads();
+		for (t = NULL; (t = next_thread(t, size));) {
+			if (t->flags & (PPA_SUM | PPA_ENDED))
+				continue;
+			if (!find_thread(was, nr, t, &had))
+				continue;
+			looked++;
+			ran += t->parts[PPA_PART_WOKEN] > had.parts[PPA_PART_WOKEN];
+			what = went_back(&had, t);
+			if (!what)
+				continue;
+			wrong++;
+			printf("thread %u %s: %s goes back\n", t->tid, t->comm, what);
+		}
+		for (t = NULL; (t = next_thread(t, size)) && i < 512;)
+			if (!(t->flags & (PPA_SUM | PPA_ENDED)))
+				was[i++] = *t;
+		nr = i;
+	}
+	printf("back of %s, wrong %u\n", looked ? "some" : "none", wrong);
+}
+
+/* The living thread TID, or a process's first. */
+static bool get_thread(pid_t tid, struct ppa_thread *to)
+{
+	const ssize_t size = read_threads();
+	const struct ppa_thread *t;
+
+	for (t = NULL; (t = next_thread(t, size));)
+		if (t->tid == (uint32_t)tid && !(t->flags & PPA_ENDED)) {
+			*to = *t;
+			return true;
+		}
+	return false;
+}
+
+/* ---- a thread that is preempted on its way to sleep */
+
+static int way;
+static volatile pid_t way_tid;
+static volatile bool way_over, way_may_end;
+
+static void tell_way(char c)
+{
+	if (pwrite(way, &c, 1, 0) != 1)
+		err(1, "/proc/way");
+}
+
+static void await_way(char c)
+{
+	char now = 0;
+
+	while (now != c)
+		if (pread(way, &now, 1, 0) != 1)
+			err(1, "/proc/way");
+}
+
+static void *on_its_way(void *unused)
+{
+	way_tid = syscall(SYS_gettid);
+	tell_way('w');
+	way_over = true;
+	while (!way_may_end)
+		;
+	return NULL;
+}
+
+static void spin_ms(long ms)
+{
+	const uint64_t until = now_ns() + ms * 1000000ULL;
+
+	while (now_ns() < until)
+		;
+}
+
+/* One of a higher priority takes its CPU, wakes it, and looks. */
+static const char *preempt_and_wake(struct ppa_thread *at)
+{
+	const char *what = NULL;
+	pthread_attr_t attr;
+	pthread_t thread;
+	cpu_set_t one;
+	int i;
+
+	CPU_ZERO(&one);
+	CPU_SET(1, &one);
+	pthread_attr_init(&attr);
+	pthread_attr_setaffinity_np(&attr, sizeof(one), &one);
+	way_tid = 0;
+	way_over = way_may_end = false;
+	run_on(0);
+	if (pthread_create(&thread, &attr, on_its_way, NULL))
+		errx(1, "pthread_create");
+	await_way('w');
+	run_on(1);
+	for (i = 0; i < 4; i++) {
+		if (!get_thread(way_tid, &at[i]))
+			errx(1, "thread %d has no record", way_tid);
+		if (!i)
+			tell_way('W');
+		if (i < 2)
+			spin_ms(5);
+		if (i == 2) {
+			tell_way('g');
+			run_on(0);
+			while (!way_over)
+				;
+		}
+		if (i && !what)
+			what = went_back(&at[i - 1], &at[i]);
+	}
+	way_may_end = true;
+	pthread_join(thread, NULL);
+	return what;
+}
+
+static void preempted(long times)
+{
+	const struct sched_param first = { .sched_priority = 10 }, none = { 0 };
+	unsigned int ready = 0, wakeups = 0;
+	struct ppa_thread at[4];
+	const char *back = NULL, *what;
+
+	way = open("/proc/way", O_RDWR | O_CLOEXEC);
+	if (way < 0)
+		err(1, "/proc/way");
+	while (times--) {
+		/* a child has its parent's */
+		if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first))
+			err(1, "sched_setscheduler");
+		what = preempt_and_wake(at);
+		back = back ?: what;
+		ready += at[2].parts[PPA_PART_PREEMPTED] -
+			 at[1].parts[PPA_PART_PREEMPTED] >=
+			 file.h.tick_hz * 49 / 10000;
+		wakeups += at[3].values[PPA_SCHLATCNT] -
+			   at[0].values[PPA_SCHLATCNT];
+	}
+	sched_setscheduler(0, SCHED_OTHER, &none);
+	printf("preempted ready %u wakeups %u back %s\n", ready, wakeups,
+	       back ?: "none");
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -767,6 +967,10 @@ int main(int argc, char **argv)
 		split(n);
 	else if (!strcmp(what, "bounds"))
 		bounds();
+	else if (!strcmp(what, "back"))
+		back(n);
+	else if (!strcmp(what, "preempted"))
+		preempted(n);
 	else
 		errx(2, "what?");
 	return 0;

@@ -73,13 +73,25 @@ static bool has_values(const struct ppa_thread *old, const struct ppa_thread *t)
 	return true;
 }
 
+static bool has_life(const struct ppa_thread *old, const struct ppa_thread *t)
+{
+	size_t i;
+
+	if (old->life > t->life)
+		return false;
+	for (i = 0; i < PPA_NR_PARTS; i++)
+		if (old->parts[i] > t->parts[i] || old->waits[i] > t->waits[i])
+			return false;
+	return true;
+}
+
 /*
  * Where the file does not tell when a thread was born, a number that comes again
  * is one that has less of anything.
  */
 static bool is_same(const struct ppa_thread *old, const struct ppa_thread *t)
 {
-	return old->tgid == t->tgid && has_values(old, t);
+	return old->tgid == t->tgid && has_values(old, t) && has_life(old, t);
 }
 
 static bool is_active(const struct ppa_thread *t)
@@ -142,18 +154,6 @@ static size_t count_ended(const struct ppa_interval *p)
 		      !is_same(&p->before.threads[i], t);
 	}
 	return nr;
-}
-
-static bool has_life(const struct ppa_thread *old, const struct ppa_thread *t)
-{
-	size_t i;
-
-	if (old->life > t->life)
-		return false;
-	for (i = 0; i < PPA_NR_PARTS; i++)
-		if (old->parts[i] > t->parts[i] || old->waits[i] > t->waits[i])
-			return false;
-	return true;
 }
 
 /*
