@@ -127,11 +127,31 @@ static void ppa_life_sums(const u64 *sums, u64 *parts)
 			parts[i] += READ_ONCE(sums[ppa_life_from[i]]);
 }
 
+/*
+ * What has ended of a process stays with its first thread.  That was R, and is LEAD since
+ * LEAD has called exec().
+ */
+static void ppa_life_lead(struct ppa_rec *r, struct ppa_rec *lead)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(r->gone); i++)
+		lead->gone[i] += r->gone[i];
+	lead->born = r->born;
+	lead->before = r->before;
+	lead->gone_nr += r->gone_nr;
+	lead->gone_life += r->gone_life;
+	for (i = 0; i < PPA_NR_PARTS; i++)
+		lead->gone_parts[i] += r->gone_parts[i];
+}
+
 /* R has ended: what it was stays with its process's first thread, LEAD. */
 static void ppa_life_gone(struct ppa_rec *r, struct ppa_rec *lead)
 {
 	unsigned int i;
 
+	if (r->tid == r->tgid)
+		ppa_life_lead(r, lead);
 	r->counted = true;
 	r->gone_nr = ++lead->gone_nr;
 	lead->gone_life += r->at - r->alive;

@@ -150,6 +150,7 @@ struct ppa_rec {
 	u64 gone_life;			/* of those in `gone', under ppa.records */
 	u64 gone_parts[PPA_NR_PARTS];
 	u64 gone_nr;			/* how many; or which of them it is */
+	struct ppa_rec *lead;		/* its process's first thread's, once */
 	u64 cgroup;			/* of who has ended */
 	bool counted;			/* it is one of those */
 	u64 latency[PPA_NR_BUCKETS];

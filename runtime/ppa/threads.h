@@ -80,6 +80,7 @@ ppa_rec_begin(struct ppa_rec *r, struct task_struct *task, u8 flags, u32 scale)
 	WRITE_ONCE(r->flags, flags);
 	WRITE_ONCE(r->scale, scale);
 	WRITE_ONCE(r->tid, task->pid);
+	r->lead = ppa_find(task->group_leader);
 	r->tgid = task->tgid;
 	r->started = task->start_time;
 	r->part = PPA_PART_UNKNOWN;
@@ -136,15 +137,13 @@ static u64 ppa_cgroup(struct task_struct *task)
 	return id;
 }
 
-/* A thread that will not run any more. */
-static void ppa_remove(struct task_struct *task)
+/* A thread goes that will not run any more; ppa.records is taken. */
+static void ppa_remove_locked(struct task_struct *task)
 {
 	struct ppa_rec *r, *lead;
 	struct sw_thread *e;
-	unsigned long irq;
 	unsigned int i;
 
-	raw_spin_lock_irqsave(&ppa.records, irq);
 	e = sw_table_find(&ppa.table, task);
 	if (e) {
 		r = (struct ppa_rec *)e->sum[0];
@@ -176,6 +175,15 @@ static void ppa_remove(struct task_struct *task)
 /* What a timeline is told of a thread that current has made. */
 static noinline void ppa_slice_born(struct ppa_rec *r)
 {
+}
+
+/* The same, where it is not. */
+static void ppa_remove(struct task_struct *task)
+{
+	unsigned long irq;
+
+	raw_spin_lock_irqsave(&ppa.records, irq);
+	ppa_remove_locked(task);
 	const u64 words[2] = { r->alive, r->started };
 	unsigned long irq;
 
@@ -217,17 +225,34 @@ static void ppa_on_exec(void *data, struct task_struct *task, pid_t old_pid,
 			struct linux_binprm *bprm)
 {
 	struct ppa_rec *r = ppa_find(task);
+/* LEAD, the first thread until then, has ended: what it knows of its process is R's at once
+ * where it can be, or else when its memory goes. */
+static void ppa_exec_led(const struct ppa_rec *r, const struct ppa_rec *lead)
+{
+	struct task_struct *task = lead ? READ_ONCE(lead->task) : NULL;
+
+	/* It may be another's by now.  Who is off its CPU has had its last switch, and
+	 * with ppa.records who has a record still has its memory. */
+	if (task && lead != r && READ_ONCE(lead->tid) == r->tid &&
+	    READ_ONCE(lead->part) == PPA_PART_OVER && !sw_task_is_on_cpu(task))
+		ppa_remove_locked(task);
+}
+
 
 	if (!r || r->tid == task->pid)
 		return;
 	WRITE_ONCE(r->tid, task->pid);
 	/* and that its first thread was born then */
+	unsigned long irq;
 	WRITE_ONCE(r->started, task->start_time);
 	atomic_inc(&ppa.changes);
 }
+	raw_spin_lock_irqsave(&ppa.records, irq);
 
 static void ppa_on_signal(void *data, int sig, struct kernel_siginfo *info,
 			  struct k_sigaction *ka)
+	ppa_exec_led(r, r->lead);
+	raw_spin_unlock_irqrestore(&ppa.records, irq);
 {
 	struct ppa_rec *r = ppa_find(current);
 

@@ -21,6 +21,8 @@
  *				have run: nothing of one is less than it was
  *	ppa-oracle preempted TIMES	a thread that is preempted on its way to sleep, and
  *				woken then, with the module of way/
+ *	ppa-oracle led			a process of three threads, whose last one calls
+ *				exec()
  *
  * Long because a guest gets one program for all that the kernel is asked, too.
  */
@@ -945,6 +947,95 @@ static void preempted(long times)
 	       back ?: "none");
 }
 
+/* ---- a process, when another thread than its first one calls exec() */
+
+#define LED_SAID 99	/* a file of the program that it calls, too */
+
+static int led_go[2], led_said[2];
+
+static void say(int fd)
+{
+	if (write(fd, "", 1) != 1)
+		err(1, "write");
+}
+
+static void hear(int fd)
+{
+	char c;
+
+	if (read(fd, &c, 1) != 1)
+		err(1, "read");
+}
+
+static void *lives_shortly(void *unused)
+{
+	usleep(300000);
+	return NULL;
+}
+
+static void *calls_exec(void *unused)
+{
+	hear(led_go[0]);
+	execl("/proc/self/exe", "ppa-oracle", "leads", NULL);
+	err(1, "exec");
+}
+
+static void led_child(void)
+{
+	pthread_t thread;
+
+	dup2(led_said[1], LED_SAID);
+	prctl(PR_SET_NAME, "before");
+	if (pthread_create(&thread, NULL, lives_shortly, NULL) ||
+	    pthread_join(thread, NULL) ||
+	    pthread_create(&thread, NULL, calls_exec, NULL))
+		errx(1, "pthread_create");
+	say(LED_SAID);
+	for (;;)
+		pause();
+}
+
+static void leads(void)
+{
+	say(LED_SAID);
+	for (;;)
+		pause();
+}
+
+static void led(void)
+{
+	struct ppa_thread before = { 0 }, t = { 0 };
+	uint64_t sum = 0;
+	unsigned int i;
+	pid_t pid;
+
+	if (pipe(led_go) || pipe(led_said))
+		err(1, "pipe");
+	pid = fork();
+	if (!pid)
+		led_child();
+	hear(led_said[0]);
+	/* a thread is gone after its last switch */
+	while (!get_thread(pid, &before) || before.gone_nr < 1)
+		usleep(10000);
+	say(led_go[1]);
+	hear(led_said[0]);
+	/* the first thread has its own last switch, and its memory goes */
+	for (i = 0; i < 100; i++) {
+		if (get_thread(pid, &t) && t.gone_nr >= 2)
+			break;
+		usleep(100000);
+	}
+	for (i = 0; i < PPA_NR_PARTS; i++)
+		sum += t.gone_parts[i];
+	printf("led %llu gone, %s than there was, parts %s\n",
+	       (unsigned long long)t.gone_nr,
+	       t.gone >= before.gone + before.life ? "no less" : "less",
+	       sum == t.gone ? "sum" : "do not");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -971,6 +1062,10 @@ int main(int argc, char **argv)
 		back(n);
 	else if (!strcmp(what, "preempted"))
 		preempted(n);
+	else if (!strcmp(what, "led"))
+		led();
+	else if (!strcmp(what, "leads"))
+		leads();
 	else
 		errx(2, "what?");
 	return 0;
