@@ -5,8 +5,13 @@
  *
  * All of it looks at current only, and runs
  *
+ *   ppa_fault_text_find()	sleepable, before the first is asked for
  *   ppa_cause()		in the scheduler, the run queue locked
  *   ppa_on_contention_*()	processes and interrupts, preemption on or off
+ *
+ * A thread that is on its way out of a system call, into a signal's handler or to its end
+ * is in user mode, as far as a CPU's state says.  It waits for a page only where its
+ * stack says so.
  *
  * A file is looked at without a reference.  Whoever waits in a call for it has one;
  * the number may stand for another file by now, whose memory stays as long as
@@ -15,13 +20,16 @@
 #ifndef STAPWATCH_PPA_CAUSE_H
 #define STAPWATCH_PPA_CAUSE_H
 
+#include "base/sched_text.h"
 #include "ppa/state.h"
 #include "ppa/threads.h"
 #include <asm/syscall.h>
 #include <linux/compat.h>
 #include <linux/fdtable.h>
 #include <linux/fs.h>
+#include <linux/mm.h>
 #include <linux/nospec.h>
+#include <linux/stacktrace.h>
 #include <linux/stat.h>
 #include <linux/syscalls.h>
 #include <linux/unistd.h>
@@ -159,6 +167,7 @@ static u8 ppa_cause_of_file(unsigned long fd)
 	}
 }
 
+/* A ring says that it waits for a disk whatever it waits for. */
 static u8 ppa_cause_of_call(struct task_struct *task)
 {
 	unsigned long args[6];
@@ -168,7 +177,7 @@ static u8 ppa_cause_of_call(struct task_struct *task)
 
 	if (nr < ARRAY_SIZE(ppa_calls) && !in_compat_syscall())
 		call = ppa_calls[array_index_nospec(nr, ARRAY_SIZE(ppa_calls))];
-	if (task->in_iowait)
+	if (task->in_iowait && nr != __NR_io_uring_enter)
 		return PPA_PART_DISK;
 	if (!call)
 		return PPA_PART_KERNEL;
@@ -177,6 +186,57 @@ static u8 ppa_cause_of_call(struct task_struct *task)
 	syscall_get_arguments(task, regs, args);
 	return ppa_cause_of_file(args[0]);
 }
+
+/* Frames that are looked through for a fault's: it is far out. */
+#define PPA_FAULT_DEPTH 64
+
+/* Where the kernel looks for a page that was touched, and waits for it. */
+static struct sw_text ppa_fault_text;
+
+static void ppa_fault_text_find(void)
+{
+	ppa_fault_text.from = (unsigned long)handle_mm_fault;
+	ppa_fault_text.to = ppa_fault_text.from +
+			    sw_function_size(ppa_fault_text.from);
+}
+
+/* Of current, in the scheduler: is it in there? */
+static noinline bool ppa_is_in_fault(void)
+{
+	unsigned long ip[PPA_FAULT_DEPTH];
+	unsigned int nr, i;
+
+	nr = stack_trace_save(ip, ARRAY_SIZE(ip), 0);
+	for (i = 0; i < nr; i++)
+		if (sw_text_has(&ppa_fault_text, ip[i]))
+			return true;
+	return false;
+}
+
+static u8 ppa_cause_in_user(struct task_struct *task)
+{
+	if (ppa_is_in_fault())
+		return PPA_PART_PAGE;
+	return task->in_iowait ? PPA_PART_DISK : PPA_PART_KERNEL;
+}
+
+/* Who is held up for its cgroup has too much waits for memory, too; who waits for a
+ * page that it needs again does both. */
+static bool ppa_is_in_reclaim(const struct task_struct *task)
+{
+#ifdef CONFIG_PSI
+	if (task->in_memstall && !task->in_iowait)
+		return true;
+#endif
+	return task->flags & PF_MEMALLOC;
+}
+
+/* Threads of the kernel's, those that it makes for a process's ring too. */
+#ifdef PF_USER_WORKER
+#define PPA_WORKER (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)
+#else
+#define PPA_WORKER (PF_KTHREAD | PF_IO_WORKER)
+#endif
 
 #ifdef TASK_FROZEN
 #define PPA_STOPPED (__TASK_STOPPED | __TASK_TRACED | TASK_FROZEN)
@@ -197,12 +257,12 @@ static u8 ppa_cause(const struct ppa_rec *r, struct task_struct *task,
 		return PPA_PART_STOPPED;
 	if (r->lock)
 		return PPA_PART_LOCK;
-	if (task->flags & PF_KTHREAD)
+	if (task->flags & PPA_WORKER)
 		return task->in_iowait ? PPA_PART_DISK : PPA_PART_WORK;
-	if (unlikely(task->flags & PF_MEMALLOC))
+	if (unlikely(ppa_is_in_reclaim(task)))
 		return PPA_PART_RECLAIM;
 	if (mode == PPA_V_USER)
-		return PPA_PART_PAGE;
+		return ppa_cause_in_user(task);
 	return ppa_cause_of_call(task);
 }
 

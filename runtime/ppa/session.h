@@ -199,6 +199,7 @@ static int ppa_begin_all(int max, unsigned int locks, bool competitors,
 	}
 	ppa.hotplug = rc;
 	sw_suspend_follow(SW_SUSPEND_PPA);
+	ppa_fault_text_find();
 	ppa_hooks_choose();
 	sw_hooks_find(ppa_hooks, ARRAY_SIZE(ppa_hooks));
 	if (locks && !ppa_has_hook("contention_begin"))

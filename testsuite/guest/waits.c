@@ -4,7 +4,8 @@
  *
  *	waits TIMES MS DISK	for each cause a process w-CAUSE, one after the other,
  *				that waits TIMES times, MS milliseconds at least; the
- *				disk takes as long as it takes, and "-" is none
+ *				disk takes as long as it takes, and "-" is a kernel
+ *				without disks, rings and limits of memory
  *
  * A time may be over before its waiter is off the CPU, on a machine that stands
  * still for that long: such a wait is none.
@@ -12,6 +13,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/io_uring.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -259,6 +261,137 @@ static void wait_page(void)
 	wait_often(page_once);
 }
 
+/* ---- a ring of io_uring's, which waits for a pipe's end */
+
+static struct {
+	int fd;
+	unsigned int *tail, *mask, *array, *came, *had;
+	struct io_uring_sqe *sqes;
+} ring;
+
+static void *ring_map(size_t bytes, off_t what)
+{
+	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_POPULATE, ring.fd, what);
+
+	if (map == MAP_FAILED)
+		_exit(1);
+	return map;
+}
+
+static void ring_begin(void)
+{
+	struct io_uring_params p = { 0 };
+	char *sq, *cq;
+
+	ring.fd = syscall(SYS_io_uring_setup, 4, &p);
+	if (ring.fd < 0)
+		_exit(1);
+	sq = ring_map(p.sq_off.array + p.sq_entries * sizeof(int),
+		      IORING_OFF_SQ_RING);
+	cq = ring_map(p.cq_off.cqes +
+		      p.cq_entries * sizeof(struct io_uring_cqe),
+		      IORING_OFF_CQ_RING);
+	ring.sqes = ring_map(p.sq_entries * sizeof(*ring.sqes), IORING_OFF_SQES);
+	ring.tail = (unsigned int *)(sq + p.sq_off.tail);
+	ring.mask = (unsigned int *)(sq + p.sq_off.ring_mask);
+	ring.array = (unsigned int *)(sq + p.sq_off.array);
+	ring.came = (unsigned int *)(cq + p.cq_off.tail);
+	ring.had = (unsigned int *)(cq + p.cq_off.head);
+}
+
+/* A byte of FD. */
+static void ring_read(int fd, char *c)
+{
+	const unsigned int at = *ring.tail & *ring.mask;
+
+	ring.sqes[at] = (struct io_uring_sqe) {
+		.opcode = IORING_OP_RECV, .fd = fd,
+		.addr = (unsigned long)c, .len = 1,
+	};
+	ring.array[at] = at;
+	__atomic_store_n(ring.tail, *ring.tail + 1, __ATOMIC_RELEASE);
+	if (syscall(SYS_io_uring_enter, ring.fd, 1, 1, IORING_ENTER_GETEVENTS,
+		    NULL, 0) != 1)
+		_exit(1);
+	__atomic_store_n(ring.had, __atomic_load_n(ring.came, __ATOMIC_ACQUIRE),
+			 __ATOMIC_RELEASE);
+}
+
+static void wait_ring(void)
+{
+	pid_t child;
+	int fds[2], i;
+	char c;
+
+	ring_begin();
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds))
+		_exit(1);
+	child = helper(write_late, fds[1]);
+	for (i = 0; i < times; i++)
+		ring_read(fds[0], &c);
+	while (kill(child, 0) == 0 && waitpid(child, NULL, WNOHANG) == 0)
+		;
+}
+
+/* ---- killed while it computes, with a file whose last close takes a while */
+
+static void compute_with_file(int said)
+{
+	int fd = open("/proc/way", O_RDWR);
+
+	prctl(PR_SET_NAME, "w-exit");
+	if (write(fd, "c", 1) != 1 || write(said, "", 1) != 1)
+		_exit(1);
+	for (;;)
+		;
+}
+
+static void wait_exit(void)
+{
+	pid_t child;
+	int fds[2], i;
+	char c;
+
+	prctl(PR_SET_NAME, "kills");
+	if (pipe(fds))
+		_exit(1);
+	for (i = 0; i < times; i++) {
+		child = helper(compute_with_file, fds[1]);
+		if (read(fds[0], &c, 1) != 1)
+			_exit(1);
+		nap();
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+	}
+}
+
+/* ---- in a cgroup that has more memory than it may have, and no swap */
+
+static void reclaim_once(void)
+{
+	static char *next, *end;
+
+	if (next == end) {
+		next = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (next == MAP_FAILED)
+			_exit(1);
+		end = next + (1 << 20);
+	}
+	*next = 1;
+	next += PAGE;
+}
+
+static void wait_reclaim(void)
+{
+	int fd = open("cg/high/cgroup.procs", O_WRONLY);
+
+	if (write(fd, "0", 1) != 1)
+		_exit(1);
+	wait_often(reclaim_once);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -271,6 +404,9 @@ static const struct {
 	{ "w-child", wait_child },
 	{ "w-stopped", wait_stopped },
 	{ "w-lock", wait_lock },
+	{ "w-exit", wait_exit },
+	{ "w-ring", wait_ring },
+	{ "w-reclaim", wait_reclaim },
 	{ "w-disk", wait_disk },
 	{ "w-page", wait_page },
 };
@@ -288,7 +424,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
 		pid_t child;
 
-		if (*disk == '-' && strstr("w-disk w-page", causes[i].name))
+		if (*disk == '-' &&
+		    strstr("w-ring w-reclaim w-disk w-page", causes[i].name))
 			continue;
 		child = fork();
 		if (!child) {
