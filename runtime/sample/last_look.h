@@ -84,11 +84,13 @@ static bool sw_wait_is_open(u64 left, struct sw_open_wait *w)
 	return w->ns && w->ns >= least;
 }
 
-/* For how many of its NS nanoseconds a thread with that place in the table was ready. */
-static u64 sw_wait_was_ready(const struct sw_thread *e, u64 ns)
+/* For how many of its NS nanoseconds a thread was ready that left at LEFT, and is BACK;
+ * E: its place in the table, if it has one. */
+static u64
+sw_wait_was_ready(const struct sw_thread *e, u64 left, bool back, u64 ns)
 {
 	const u64 since = e && sw_off_cpu.wakers ?
-			  READ_ONCE(e->sum[SW_WAIT_READY]) : 0;
+			  sw_wait_ready_since(e, left, back) : 0;
 	const u64 ended = READ_ONCE(sw_off_cpu.ended);
 
 	return since && since < ended ? min(ns, sw_off_cpu_ns(ended - since)) : 0;
@@ -119,19 +121,20 @@ static noinline void sw_wait_late(u64 ticks, struct pt_regs *regs)
 {
 	const struct sw_thread *e = sw_table_find(&sw_off_cpu.table, current);
 	struct sw_sample s = sw_wait_first_sample();
+	const u64 left = sw_off_cpu_now() - ticks;
 	struct sw_open_wait w = { 0 };
 	struct perf_sample_data data;
 
 	if (!sw_open.list || !s.event)
 		return;
 	sw_wait_ends();
-	if (!sw_wait_is_open(e ? sw_off_cpu_now() - ticks : 0, &w) ||
+	if (!sw_wait_is_open(e ? left : 0, &w) ||
 	    !sw_wait_wants(current))
 		return;
 	perf_sample_data_init(&data, 0, w.ns);
 	s.data = &data;
 	s.regs = regs;
-	w.ready = sw_wait_was_ready(e, w.ns);
+	w.ready = sw_wait_was_ready(e, left, true, w.ns);
 	sw_capture(&s, sw_profile.uses & (SW_KSTACKS | SW_USTACKS));
 	sw_open_add(current, &w, &s);
 }
@@ -185,7 +188,7 @@ static void sw_wait_look_at(struct task_struct *task)
 		atomic_inc(&sw_open.refused);
 	if (!left || !sw_wait_is_open(left, &w))
 		return;
-	w.ready = sw_wait_was_ready(e, w.ns);
+	w.ready = sw_wait_was_ready(e, left, false, w.ns);
 	sw_open_stacks(&s, task);
 	/* with the kernel's that a thread is on a CPU, before it runs there: what was
 	 * read of it was read before */

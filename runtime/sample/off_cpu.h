@@ -57,6 +57,19 @@ static DEFINE_PER_CPU(s64, sw_wait_waker);
 
 /* ---- a wait begins */
 
+/* Its first one: who wakes it before it is in the table is not known. */
+static noinline struct sw_thread *sw_off_cpu_add(struct task_struct *task)
+{
+	struct sw_thread *e = sw_table_claim(&sw_off_cpu.table, task,
+					     SW_NR_WAIT_SUMS);
+
+	if (e) {
+		e->sum[SW_WAIT_WAKER] = SW_WAKER_NONE;
+		sw_table_publish(e, task);
+	}
+	return e;
+}
+
 static void
 sw_off_cpu_on_switch(void *data, bool preempt, struct task_struct *prev,
 		     struct task_struct *next, unsigned int prev_state)
@@ -73,27 +86,25 @@ sw_off_cpu_on_switch(void *data, bool preempt, struct task_struct *prev,
 		return;
 	}
 	if (unlikely(!e))
-		e = sw_table_insert(&sw_off_cpu.table, prev,
-				    SW_NR_WAIT_SUMS);
+		e = sw_off_cpu_add(prev);
 	if (unlikely(!e))
 		return;
 	now = sw_off_cpu_now();
-	WRITE_ONCE(e->sum[SW_WAIT_WAKER], SW_WAKER_NONE);
-	WRITE_ONCE(e->sum[SW_WAIT_READY], preempt || !prev_state ? now : 0);
-	/* with sw_off_cpu_on_waking(): what that writes stays */
-	smp_store_release(&e->sum[SW_WAIT_LEFT], now);
+	WRITE_ONCE(e->sum[SW_WAIT_PREEMPTED], preempt || !prev_state);
+	WRITE_ONCE(e->sum[SW_WAIT_LEFT], now);
 }
 SW_SWITCH_WITHOUT_STATE(sw_off_cpu_on_switch)
 
-/* A thread that waits has its place in the table until it is back, and is not before
- * its pi_lock is free; one that has not left yet, on its CPU, is not told of. */
+/*
+ * A thread that waits has its place in the table until it is back, and is not before its
+ * pi_lock is free.  It may be woken before it has left: so what is noted here stays, and
+ * is of the last wait if that was one.
+ */
 static void sw_off_cpu_on_waking(void *data, struct task_struct *task)
 {
 	struct sw_thread *e = sw_table_find(&sw_off_cpu.table, task);
 
-	/* with sw_off_cpu_on_switch() */
-	if (!e || !smp_load_acquire(&e->sum[SW_WAIT_LEFT]) ||
-	    READ_ONCE(e->task) != task)
+	if (!e || READ_ONCE(e->task) != task)
 		return;
 	WRITE_ONCE(e->sum[SW_WAIT_WAKER],
 		   in_hardirq() ? SW_WAKER_IRQ :
@@ -124,9 +135,9 @@ static __always_inline u64 sw_off_cpu_left(void)
 	return READ_ONCE(sw_off_cpu.begun);
 }
 
-/* For how many nanoseconds current was ready; 0: that is not known.  Its waker is the
- * sample's. */
-static u64 sw_off_cpu_ready(void)
+/* For how many nanoseconds of the TICKS that current was away it was ready; 0: that is not
+ * known.  Its waker is the sample's. */
+static u64 sw_off_cpu_ready(u64 ticks)
 {
 	struct sw_thread *e;
 	u64 now, since;
@@ -138,14 +149,17 @@ static u64 sw_off_cpu_ready(void)
 	e = sw_table_find(&sw_off_cpu.table, current);
 	if (!e)
 		return 0;
-	this_cpu_write(sw_wait_waker, READ_ONCE(e->sum[SW_WAIT_WAKER]));
-	since = READ_ONCE(e->sum[SW_WAIT_READY]);
+	if (!READ_ONCE(e->sum[SW_WAIT_PREEMPTED]))
+		this_cpu_write(sw_wait_waker,
+			       READ_ONCE(e->sum[SW_WAIT_WAKER]));
+	since = sw_wait_ready_since(e, now - ticks, true);
 	return since && now > since ? sw_off_cpu_ns(now - since) : 0;
 }
 
 static noinline void sw_off_cpu_sample(u64 ticks, struct pt_regs *regs)
 {
-	u64 ns = sw_off_cpu_ns(ticks), ready = sw_off_cpu_ready();
+	u64 ns = sw_off_cpu_ns(ticks);
+	u64 ready = min(ns, sw_off_cpu_ready(ticks));
 	struct perf_sample_data data;
 	unsigned int i;
 

@@ -17,8 +17,9 @@
 /* What the table has of a thread. */
 enum {
 	SW_WAIT_LEFT,		/* when it left its CPU; 0: it has come back */
-	SW_WAIT_READY,		/* since when it is ready; 0: that is not known */
-	SW_WAIT_WAKER,		/* who made it so */
+	SW_WAIT_PREEMPTED,	/* it left ready: no wake-up is of this wait */
+	SW_WAIT_READY,		/* when it was last woken; 0: that is not known */
+	SW_WAIT_WAKER,		/* by whom */
 	SW_NR_WAIT_SUMS
 };
 
@@ -52,6 +53,22 @@ static __always_inline u64 sw_off_cpu_now(void)
 static u64 sw_off_cpu_ns(u64 ticks)
 {
 	return mul_u64_u64_div_u64(ticks, NSEC_PER_SEC, sw_off_cpu.hz);
+}
+
+/*
+ * Since when a thread is ready that left at LEFT; 0: that is not known.  BACK: it is here
+ * again, so that a wake-up from before it left has ended the wait.  Who has not come back
+ * may have been woken then for nothing.
+ */
+static u64 sw_wait_ready_since(const struct sw_thread *e, u64 left, bool back)
+{
+	const u64 ready = READ_ONCE(e->sum[SW_WAIT_READY]);
+
+	if (READ_ONCE(e->sum[SW_WAIT_PREEMPTED]))
+		return left;
+	if (ready && ready < left)
+		return back ? left : 0;
+	return ready;
 }
 
 /* When the script last went on to take samples; 0: it always has taken them. */

@@ -9,6 +9,8 @@
  *	off_cpu hang FIFO	until it is killed: one thread computes, and others wait: for
  *				good, in a futex and for a pipe; for good once FIFO has had
  *				a byte; and until then, to end
+ *	off_cpu preempted -	it is about to sleep, with the module of way/, when a thread
+ *				of a higher priority takes its CPU for 20 ms, and wakes it
  *	off_cpu crowd N		the same: N threads wait for a pipe
  *
  * It says how long each of the first took by its own clocks, which is more than the waits
@@ -120,6 +122,48 @@ static __attribute__((noinline)) void rounds(void)
 	printf("reads %llu\n", (unsigned long long)now(CLOCK_MONOTONIC) - begin);
 	waitpid(child, NULL, 0);
 	spins();
+}
+
+/* ---- a wait that was none */
+
+static int way;
+
+static void tell_way(char c)
+{
+	if (pwrite(way, &c, 1, 0) != 1)
+		exit(1);
+}
+
+static void *preempts(void *unused)
+{
+	const struct sched_param first = { .sched_priority = 10 };
+	char has = 0;
+	uint64_t end;
+
+	(void)unused;
+	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &first))
+		exit(1);
+	while (has != 'w') {
+		nap();
+		if (pread(way, &has, 1, 0) != 1)
+			exit(1);
+	}
+	tell_way('W');
+	for (end = now(CLOCK_MONOTONIC) + 20000000; now(CLOCK_MONOTONIC) < end;)
+		;
+	tell_way('g');
+	return NULL;
+}
+
+static __attribute__((noinline)) void is_preempted(void)
+{
+	pthread_t thread;
+
+	way = open("/proc/way", O_RDWR);
+	if (way < 0 || pthread_create(&thread, NULL, preempts, NULL))
+		exit(1);
+	tell_way('w');
+	pthread_join(thread, NULL);
 }
 
 /* ---- waits that do not end */
@@ -264,6 +308,10 @@ int main(int argc, char **argv)
 		return hang(argv[2]);
 	if (!strcmp(argv[1], "crowd"))
 		return crowd(atoi(argv[2]));
+	if (!strcmp(argv[1], "preempted")) {
+		is_preempted();
+		return 0;
+	}
 	times = atoi(argv[1]);
 	ms = atoi(argv[2]);
 	all_rounds();
