@@ -287,14 +287,23 @@ static int ppa_control_one(pid_t tid, u8 flags, u32 scale)
 	return r ? 0 : -ESRCH;
 }
 
+/* What who is born meanwhile has from its parent may be the old setting, in a record that
+ * has been passed already: so it gets everyone's. */
 static void ppa_control_all(u8 flags, u32 scale)
 {
+	unsigned long irq;
 	int i;
 
+	raw_spin_lock_irqsave(&ppa.records, irq);
 	WRITE_ONCE(ppa.flags, flags);
 	WRITE_ONCE(ppa.scale, scale);
+	ppa.for_all = true;
+	raw_spin_unlock_irqrestore(&ppa.records, irq);
 	for (i = 0; i < ppa.max; i++)
 		ppa_rec_control(ppa_rec_at(i), flags, scale);
+	raw_spin_lock_irqsave(&ppa.records, irq);
+	ppa.for_all = false;
+	raw_spin_unlock_irqrestore(&ppa.records, irq);
 }
 
 /*

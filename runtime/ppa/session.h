@@ -155,7 +155,7 @@ static void ppa_take_in_all(void)
 	for_each_process_thread(process, task)
 		if (!READ_ONCE(task->exit_state) ||
 		    (thread_group_leader(task) && !thread_group_empty(task)))
-			ppa_insert(task, ppa.flags, ppa.scale);
+			ppa_insert(task, NULL);
 	rcu_read_unlock();
 }
 

@@ -224,6 +224,7 @@ static struct {
 	unsigned int grain;		/* CPUs to an array, as it is kept */
 	unsigned int scale;		/* ... as it is shown by default */
 	u8 flags;
+	bool for_all;			/* FLAGS and SCALE become every thread's */
 	bool started;
 	bool guru;			/* flag 2 may be set */
 	bool expiring;			/* it is */

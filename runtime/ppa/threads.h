@@ -94,8 +94,10 @@ ppa_rec_begin(struct ppa_rec *r, struct task_struct *task, u8 flags, u32 scale)
 	WRITE_ONCE(r->task, task);
 }
 
-/* A thread that has no record gets one, if there is room. */
-static struct ppa_rec *ppa_insert(struct task_struct *task, u8 flags, u32 scale)
+/* A thread that has no record gets one, if there is room, and the setting of PARENT; or
+ * everyone's, where there is none, and while everyone gets another one. */
+static struct ppa_rec *
+ppa_insert(struct task_struct *task, const struct ppa_rec *parent)
 {
 	struct sw_thread *e = NULL;
 	struct ppa_rec *r;
@@ -114,7 +116,11 @@ static struct ppa_rec *ppa_insert(struct task_struct *task, u8 flags, u32 scale)
 		ppa.free = r->next;
 		if (!ppa.free)
 			ppa.free_last = NULL;
-		ppa_rec_begin(r, task, flags, scale);
+		if (parent && !ppa.for_all)
+			ppa_rec_begin(r, task, READ_ONCE(parent->flags),
+				      READ_ONCE(parent->scale));
+		else
+			ppa_rec_begin(r, task, ppa.flags, ppa.scale);
 		/* with ppa_find(), whose caller goes on by this address */
 		smp_wmb();
 		WRITE_ONCE(e->sum[0], (u64)(unsigned long)r);
@@ -169,12 +175,6 @@ static void ppa_remove_locked(struct task_struct *task)
 		ppa_rec_free(r);
 		atomic_inc(&ppa.changes);
 	}
-	raw_spin_unlock_irqrestore(&ppa.records, irq);
-}
-
-/* What a timeline is told of a thread that current has made. */
-static noinline void ppa_slice_born(struct ppa_rec *r)
-{
 }
 
 /* The same, where it is not. */
@@ -184,6 +184,12 @@ static void ppa_remove(struct task_struct *task)
 
 	raw_spin_lock_irqsave(&ppa.records, irq);
 	ppa_remove_locked(task);
+	raw_spin_unlock_irqrestore(&ppa.records, irq);
+}
+
+/* What a timeline is told of a thread that current has made. */
+static noinline void ppa_slice_born(struct ppa_rec *r)
+{
 	const u64 words[2] = { r->alive, r->started };
 	unsigned long irq;
 
@@ -197,13 +203,12 @@ static void ppa_remove(struct task_struct *task)
 static void ppa_on_new(void *data, struct task_struct *child,
 		       sw_clone_flags flags)
 {
-	struct ppa_rec *r = ppa_find(current), *new;
+	struct ppa_rec *new;
 
 	/* the idle thread of a CPU that comes */
 	if (!child->pid)
 		return;
-	new = ppa_insert(child, r ? READ_ONCE(r->flags) : READ_ONCE(ppa.flags),
-			 r ? READ_ONCE(r->scale) : READ_ONCE(ppa.scale));
+	new = ppa_insert(child, ppa_find(current));
 	/* it comes into being within fork(), and returns from there */
 	if (!new)
 		return;
@@ -220,11 +225,6 @@ static void ppa_on_free(void *data, struct task_struct *task)
 	ppa_remove(task);
 }
 
-/* A thread that calls exec() takes its process's number. */
-static void ppa_on_exec(void *data, struct task_struct *task, pid_t old_pid,
-			struct linux_binprm *bprm)
-{
-	struct ppa_rec *r = ppa_find(task);
 /* LEAD, the first thread until then, has ended: what it knows of its process is R's at once
  * where it can be, or else when its memory goes. */
 static void ppa_exec_led(const struct ppa_rec *r, const struct ppa_rec *lead)
@@ -238,21 +238,26 @@ static void ppa_exec_led(const struct ppa_rec *r, const struct ppa_rec *lead)
 		ppa_remove_locked(task);
 }
 
+/* A thread that calls exec() takes its process's number. */
+static void ppa_on_exec(void *data, struct task_struct *task, pid_t old_pid,
+			struct linux_binprm *bprm)
+{
+	struct ppa_rec *r = ppa_find(task);
+	unsigned long irq;
 
 	if (!r || r->tid == task->pid)
 		return;
+	raw_spin_lock_irqsave(&ppa.records, irq);
 	WRITE_ONCE(r->tid, task->pid);
 	/* and that its first thread was born then */
-	unsigned long irq;
 	WRITE_ONCE(r->started, task->start_time);
+	ppa_exec_led(r, r->lead);
+	raw_spin_unlock_irqrestore(&ppa.records, irq);
 	atomic_inc(&ppa.changes);
 }
-	raw_spin_lock_irqsave(&ppa.records, irq);
 
 static void ppa_on_signal(void *data, int sig, struct kernel_siginfo *info,
 			  struct k_sigaction *ka)
-	ppa_exec_led(r, r->lead);
-	raw_spin_unlock_irqrestore(&ppa.records, irq);
 {
 	struct ppa_rec *r = ppa_find(current);
 

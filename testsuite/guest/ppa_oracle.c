@@ -21,6 +21,8 @@
  *				have run: nothing of one is less than it was
  *	ppa-oracle preempted TIMES	a thread that is preempted on its way to sleep, and
  *				woken then, with the module of way/
+ *	ppa-oracle settings TIMES	change everyone's while processes follow one
+ *				another, and look that all threads have it
  *	ppa-oracle led			a process of three threads, whose last one calls
  *				exec()
  *
@@ -840,6 +842,66 @@ static bool get_thread(pid_t tid, struct ppa_thread *to)
 	return false;
 }
 
+/* ---- everyone's setting */
+
+#define CHAINS 4
+
+/* Processes, of which each makes the next one and ends. */
+static void chain(pid_t group)
+{
+	setpgid(0, group);
+	for (;;)
+		if (fork() > 0)
+			_exit(0);
+}
+
+static void set_everyone(const char *text)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/ppa", dir());
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		err(1, "%s", path);
+	close(fd);
+}
+
+static unsigned int have_other(unsigned int on)
+{
+	const ssize_t size = read_threads();
+	const struct ppa_thread *t;
+	unsigned int nr = 0;
+
+	for (t = NULL; (t = next_thread(t, size));)
+		nr += !(t->flags & (PPA_SUM | PPA_ENDED)) &&
+		      (t->flags & PPA_ON) != on;
+	return nr;
+}
+
+static void settings(long times)
+{
+	unsigned int wrong = 0, i;
+	pid_t first = 0, child;
+
+	signal(SIGCHLD, SIG_IGN);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	for (i = 0; i < CHAINS; i++) {
+		child = fork();
+		if (!child)
+			chain(first);
+		first = first ?: child;
+		setpgid(child, first);
+	}
+	for (i = 0; i < times; i++) {
+		set_everyone(i % 2 ? "1 0 0 1" : "0 0 0 1");
+		wrong += have_other(i % 2 ? PPA_ON : 0);
+	}
+	set_everyone("1 0 0 1");
+	kill(-first, SIGKILL);
+	printf("settings %ld wrong %u\n", times, wrong);
+}
+
 /* ---- a thread that is preempted on its way to sleep */
 
 static int way;
@@ -1062,6 +1124,8 @@ int main(int argc, char **argv)
 		back(n);
 	else if (!strcmp(what, "preempted"))
 		preempted(n);
+	else if (!strcmp(what, "settings"))
+		settings(n);
 	else if (!strcmp(what, "led"))
 		led();
 	else if (!strcmp(what, "leads"))
