@@ -6,6 +6,10 @@
  * just being filled takes another, so that nothing waits and a key may stand twice.
  * Where there is no room, the first row has it.
  *
+ * A program has as many futexes, and calls from as many places, as it likes.  So half of
+ * the rows are for the kernel's locks alone; and a process has a share of a half at most.
+ * What it waits for beyond that has a row of the process's, if there is room.
+ *
  * All of it: any context, NMI included.
  */
 #ifndef STAPWATCH_PPA_LOCK_ROWS_H
@@ -14,6 +18,7 @@
 #include "base/sched_text.h"
 #include "ppa/abi.h"
 #include <linux/atomic.h>
+#include <linux/hash.h>
 #include <linux/kallsyms.h>
 #include <linux/sched.h>
 #include <linux/string.h>
@@ -40,12 +45,27 @@ struct ppa_lock_row {
 	u32 wakers[PPA_LOCK_WAKERS];	/* 0: free */
 };
 
+/* Of the rows, those of some kinds. */
+struct ppa_lock_half {
+	u32 first;
+	u32 places;		/* a power of two; 0: there are none */
+};
+
+/* One of so many parts of a half is a process's share. */
+#define PPA_LOCK_SHARES 8
+
+/* Processes whose numbers fall together have one share. */
+#define PPA_LOCK_OWNER_BITS 10
+
 #define PPA_LOCK_FILLED 1
 #define PPA_LOCK_CLAIMED 2
 
 static struct {
 	struct ppa_lock_row *rows;	/* NULL: they are not told apart */
-	u32 mask;
+	u32 nr;				/* with the first one */
+	struct ppa_lock_half kernels;
+	struct ppa_lock_half programs;
+	atomic_t held[1 << PPA_LOCK_OWNER_BITS];	/* rows, of both halves */
 	struct sw_text text;		/* of locks that spin */
 	/* the kernel's addresses; NULL: nobody may see them */
 	__typeof__(&kallsyms_show_value) may_see;
@@ -69,30 +89,75 @@ static void ppa_lock_fill(struct ppa_lock_row *row,
 	memcpy(row->comm, current->comm, sizeof(row->comm));
 }
 
-/* The row of a key; 0 where there is no room. */
-static u32 ppa_lock_row(const struct ppa_lock_key *key)
+static bool ppa_lock_is_kernels(u32 kind)
 {
-	const u32 hash = ppa_lock_hash(key), filled = hash | PPA_LOCK_FILLED | PPA_LOCK_CLAIMED;
+	return kind != PPA_LOCK_LOST && kind != PPA_LOCK_FUTEX &&
+	       kind != PPA_LOCK_FUTEXES && kind != PPA_LOCK_FILE;
+}
+
+/* The process whose lock it is, or that has chosen the place; 0: it is the kernel's. */
+static u32 ppa_lock_owner(const struct ppa_lock_key *key)
+{
+	return key->kind == PPA_LOCK_FILE ? key->what : key->space;
+}
+
+/* One row more of those that have HELD so many; false: they have their share. */
+static bool ppa_lock_hold(const struct ppa_lock_half *half, atomic_t *held)
+{
+	const int share = max(half->places / PPA_LOCK_SHARES, 1U);
+
+	if (!held || atomic_inc_return(held) <= share)
+		return true;
+	atomic_dec(held);
+	return false;
+}
+
+/* The row of a key in that half, of an owner who has HELD so many rows; 0 where there
+ * is no room. */
+static u32
+ppa_lock_place(const struct ppa_lock_half *half, const struct ppa_lock_key *key,
+	       atomic_t *held)
+{
+	const u32 hash = ppa_lock_hash(key);
+	const u32 filled = hash | PPA_LOCK_FILLED | PPA_LOCK_CLAIMED;
 	struct ppa_lock_row *row;
 	unsigned int i;
 	u32 at, state;
 
-	for (i = 0; i < PPA_LOCK_WINDOW; i++) {
-		/* the first is not among them */
-		at = 1 + ((hash + i) & ppa_locks.mask);
+	for (i = 0; i < PPA_LOCK_WINDOW && half->places; i++) {
+		at = half->first + ((hash + i) & (half->places - 1));
 		row = &ppa_locks.rows[at];
 		/* with smp_store_release() below */
 		state = smp_load_acquire(&row->state);
+		if (!state && !ppa_lock_hold(half, held))
+			return 0;
 		if (!state && !cmpxchg(&row->state, 0, PPA_LOCK_CLAIMED)) {
 			ppa_lock_fill(row, key);
 			/* with smp_load_acquire() above and in proc_locks.h */
 			smp_store_release(&row->state, filled);
 			return at;
 		}
+		if (!state && held)
+			atomic_dec(held);
 		if (state == filled && !memcmp(&row->key, key, sizeof(*key)))
 			return at;
 	}
 	return 0;
+}
+
+/* The row of a key; 0 where there is no room. */
+static u32 ppa_lock_row(const struct ppa_lock_key *key)
+{
+	const u32 owner = ppa_lock_owner(key);
+	const struct ppa_lock_key lost = { .space = owner };
+	u32 at;
+
+	at = ppa_lock_place(ppa_lock_is_kernels(key->kind) ?
+			    &ppa_locks.kernels : &ppa_locks.programs, key,
+			    owner ? &ppa_locks.held[hash_32(owner, PPA_LOCK_OWNER_BITS)] : NULL);
+	if (likely(at) || !owner)
+		return at;
+	return ppa_lock_place(&ppa_locks.programs, &lost, NULL);
 }
 
 /* One of these is a longest. */

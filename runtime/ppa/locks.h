@@ -427,15 +427,23 @@ static noinline void ppa_lock_in(struct ppa_rec *in)
 
 /* ---- from the first to the last */
 
+/* Waits that found no room, those of processes with their share too. */
 static long ppa_locks_lost(void)
 {
-	const atomic64_t *counts;
+	const struct ppa_lock_row *row;
+	long n = 0;
+	u32 at;
 
-	if (!ppa_locks.rows)
-		return 0;
-	counts = ppa_locks.rows[0].counts;
-	return atomic64_read(&counts[PPA_LOCK_WAITS]) +
-	       atomic64_read(&counts[PPA_LOCK_SPUN]);
+	for (at = 0; at < ppa_locks.nr; at++) {
+		row = &ppa_locks.rows[at];
+		/* with smp_store_release() in ppa_lock_place(); the first has no key */
+		if (at && (!(smp_load_acquire(&row->state) & PPA_LOCK_FILLED) ||
+			   row->key.kind != PPA_LOCK_LOST))
+			continue;
+		n += atomic64_read(&row->counts[PPA_LOCK_WAITS]) +
+		     atomic64_read(&row->counts[PPA_LOCK_SPUN]);
+	}
+	return n;
 }
 
 static void ppa_locks_free(void)
@@ -447,14 +455,17 @@ static void ppa_locks_free(void)
 /* Return: 0, or -ENOMEM. */
 static int ppa_locks_alloc(unsigned int max)
 {
-	const u32 places = roundup_pow_of_two(max);
+	const u32 places = roundup_pow_of_two(max), half = places / 2;
 
 	BUILD_BUG_ON(sizeof(struct ppa_lock_key) % sizeof(u64));
-	ppa_locks.rows = vzalloc((1 + (size_t)places) *
+	ppa_locks.nr = 1 + places;
+	ppa_locks.rows = vzalloc(ppa_locks.nr *
 				 sizeof(*ppa_locks.rows));
 	if (!ppa_locks.rows)
 		return -ENOMEM;
-	ppa_locks.mask = places - 1;
+	/* the first is in neither of them */
+	ppa_locks.kernels = (struct ppa_lock_half) { 1, places - half };
+	ppa_locks.programs = (struct ppa_lock_half) { 1 + places - half, half };
 	ppa_locks.text.from = kallsyms_lookup_name("__lock_text_start");
 	ppa_locks.text.to = kallsyms_lookup_name("__lock_text_end");
 	ppa_locks.may_see = (void *)kallsyms_lookup_name("kallsyms_show_value");

@@ -22,7 +22,7 @@
 /* The header, and then a place for each row. */
 static void *ppa_locks_start(struct seq_file *m, loff_t *pos)
 {
-	return *pos <= ppa_locks.mask + 2LL ? pos : NULL;
+	return *pos <= ppa_locks.nr ? pos : NULL;
 }
 
 static void *ppa_locks_next(struct seq_file *m, void *v, loff_t *pos)
@@ -56,12 +56,6 @@ static void ppa_lock_hide(struct ppa_lock *l)
 	l->lock = ppa_lock_hashed(l->lock);
 	for (i = 0; i < l->nr_frames; i++)
 		l->ip[i] = ppa_lock_hashed(l->ip[i]);
-}
-
-static bool ppa_lock_is_kernels(u32 kind)
-{
-	return kind != PPA_LOCK_LOST && kind != PPA_LOCK_FUTEX &&
-	       kind != PPA_LOCK_FUTEXES && kind != PPA_LOCK_FILE;
 }
 
 static void
@@ -99,7 +93,7 @@ static int ppa_lock_put(struct seq_file *m, u32 at)
 	const struct ppa_lock_row *row = &ppa_locks.rows[at];
 	struct ppa_lock *to;
 
-	/* with smp_store_release() in ppa_lock_row(); the first has no key */
+	/* with smp_store_release() in ppa_lock_place(); the first has no key */
 	if (at && !(smp_load_acquire(&row->state) & PPA_LOCK_FILLED))
 		return SEQ_SKIP;
 	to = kzalloc(sizeof(*to), GFP_KERNEL);

@@ -3,6 +3,8 @@
  * A process that waits for locks of every kind, each a known number of times.
  *
  *	locks TIMES MS		MS milliseconds at least for each that blocks
+ *	locks many NR		wait for NR futexes, each once, and tell how often that
+ *				blocked
  *
  * Its first thread, the holder, has them; the second one, the waiter, wants them.  It
  * prints what the test must know: the numbers of both, where the futexes are, and
@@ -15,8 +17,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -241,6 +245,39 @@ static void *want(void *unused)
 	return NULL;
 }
 
+/* How often this process went off its CPU by itself. */
+static long blocked(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_SELF, &r);
+	return r.ru_nvcsw;
+}
+
+/* A time may be over before its waiter is off the CPU: the next one is longer. */
+static int want_many(int nr)
+{
+	_Atomic unsigned int *words = calloc(nr, sizeof(*words));
+	struct timespec soon = { 0, 100000 };
+	const long first = blocked();
+	long before = first, now;
+	int i = 0;
+
+	if (!words)
+		die("calloc");
+	while (i < nr) {
+		syscall(SYS_futex, &words[i], FUTEX_WAIT, 0, &soon, NULL, 0);
+		now = blocked();
+		if (now > before && ++i)
+			soon.tv_nsec = 100000;
+		else if (soon.tv_nsec < 100000000)
+			soon.tv_nsec *= 2;
+		before = now;
+	}
+	printf("many %d blocked %ld\n", getpid(), before - first);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t thread;
@@ -248,6 +285,8 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
+	if (!strcmp(argv[1], "many"))
+		return want_many(atoi(argv[2]));
 	times = atoi(argv[1]);
 	ms = atoi(argv[2]);
 	held = open("/proc/held", O_RDWR);

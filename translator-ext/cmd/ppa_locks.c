@@ -205,6 +205,12 @@ static const char *no_thread(uint32_t tid)
 	return tid > INT32_MAX ? "something else" : NULL;
 }
 
+/* A process's waits for which it had its share already. */
+static bool is_beyond_share(const struct ppa_lock *l)
+{
+	return l->kind == PPA_LOCK_LOST && l->space;
+}
+
 /* Of a process, for one that has a number. */
 static void put_process(const struct ppa_lock *l, struct buf *out)
 {
@@ -220,6 +226,8 @@ static struct buf lock_name(const struct ppa_lock *l)
 
 	if (l->kind == PPA_LOCK_LOST) {
 		buf_puts(&name, "all others");
+		if (is_beyond_share(l))
+			put_process(l, &name);
 	} else if (l->kind == PPA_LOCK_FILE) {
 		/* as the kernel gives a device's number to programs */
 		buf_printf(&name, "inode %" PRIu64 " of device %" PRIu64 ":%" PRIu64,
@@ -454,7 +462,7 @@ static void json_lock(const struct ppa_interval *p, struct ppa_names *names,
 	text = lock_name(l->rows);
 	json_string(j, "name", text.s);
 	free(text.s);
-	if (is_futex(l->rows))
+	if (is_futex(l->rows) || is_beyond_share(l->rows))
 		json_uint(j, "pid", l->rows->space);
 	else
 		json_null(j, "pid");
