@@ -154,7 +154,8 @@ static void ppa_remove_locked(struct task_struct *task)
 	if (e) {
 		r = (struct ppa_rec *)e->sum[0];
 		lead = ppa_find(task->group_leader);
-		if (lead == r || (lead && lead->tid != r->tgid))
+		/* one that is about to call exec() has its own number yet */
+		if (lead == r || (lead && lead->tgid != r->tgid))
 			lead = NULL;
 		for (i = 0; lead && i < ppa.arrays; i++) {
 			lead->gone[0] += r->sums[i * PPA_NR_SUMS + PPA_V_USER];
