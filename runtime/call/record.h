@@ -198,6 +198,7 @@ sw_call_finish(const struct sw_call_start *s, u64 took)
 
 static int sw_call_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
+	/* and so its kretprobe is there: see sw_calls_end() */
 	if (!sw_call_wanted())
 		return 1;
 	sw_call_start(container_of(get_kretprobe(ri), struct sw_call, rp),

@@ -134,8 +134,8 @@ sw_kretprobe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 	const struct kretprobe *rp = get_kretprobe(ri);
 	struct sw_start *s;
 
-	/* it is being unregistered, where the kernel has no rethook */
-	if (unlikely(!rp))
+	/* just being unregistered; the return is of no interest */
+	if (!rp)
 		return 1;
 	s = sw_start_of(ri, rp);
 	s->has_cpu = 0;
@@ -188,7 +188,8 @@ static bool sw_same_span(const struct sw_start *s, bool of_thread)
  * @ri: the call, of whose return this is the handler
  * @of_thread: for the thread, or for the CPU
  *
- * Context: the handler of a kretprobe's return.
+ * Context: the handler of a kretprobe's return, by SystemTap's own while the
+ * script runs: kretprobes are unregistered after that.
  * Return: the count, or SW_NONE: the call began before the session, or it
  * returned on another CPU, whose counter has nothing to do with the first
  * one's (`tsc` has, where it is global).
