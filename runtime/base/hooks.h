@@ -99,7 +99,8 @@ static void sw_hook_off(struct sw_hook *h)
 	h->on = false;
 }
 
-/* When this returns no callback runs any more. */
+/* When this returns none of these callbacks runs any more.  It waits for callbacks only:
+ * for others that have preemption off there is synchronize_rcu(). */
 static void sw_hooks_off(struct sw_hook *hooks, unsigned int nr)
 {
 	while (nr--)

@@ -119,8 +119,9 @@ static void (*sw_taken_in)(void);
  * Called with c->busy held. */
 static void sw_take_in(struct sw_cpu *c, struct sw_thread *t)
 {
-	void (*taken_in)(void) = READ_ONCE(sw_taken_in);
 	unsigned int i, slots = sw_pmu.slots;
+	/* once: it goes with the sets, before watching does */
+	void (*taken_in)(void) = READ_ONCE(sw_taken_in);
 	u64 now;
 
 	if (!c->irq_depth && sw_passable(c, slots)) {
@@ -164,8 +165,9 @@ static void sw_withhold_thread(enum sw_found how)
 static noinline struct sw_thread *
 sw_watch_current(struct sw_cpu *c, enum sw_found *how)
 {
-	struct sw_thread *t = sw_entry_of_current ?
-			      sw_entry_of_current() :
+	struct sw_thread *(*get)(void) = READ_ONCE(sw_entry_of_current);
+	struct sw_thread *t = get ?
+			      get() :
 			      sw_table_insert(&sw_threads, current,
 					      sw_thread_words ?: sw_pmu.slots);
 

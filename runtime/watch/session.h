@@ -93,7 +93,7 @@ static void sw_watch_unhook(void)
 {
 	sw_hooks_off(sw_watch_hooks, ARRAY_SIZE(sw_watch_hooks));
 	sw_watch_settle();
-	sw_entry_of_current = NULL;
+	WRITE_ONCE(sw_entry_of_current, NULL);
 	sw_bits_of_cgroup = NULL;
 	sw_cgroups_stop();
 }
