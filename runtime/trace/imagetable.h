@@ -24,10 +24,12 @@
 #include <linux/string.h>
 
 #define SW_IMAGE_BITS 12
-/* What they take, in bytes: of all, and of the processes that share a place, so that one
- * that maps files again and again does not have all. */
-#define SW_IMAGES_MOST (64 << 20)
-#define SW_IMAGES_SHARE (SW_IMAGES_MOST / 16)
+/*
+ * The memory of all images, and of those of processes that share a list: who maps files
+ * with long names all the time takes no room from most others.
+ */
+#define SW_IMAGE_BYTES (32 << 20)
+#define SW_IMAGE_LIST_BYTES (SW_IMAGE_BYTES / 16)
 /* A handler looks at so many entries, and at so many processes that it forked
  * from, before it gives up. */
 #define SW_IMAGE_STEPS 2048
@@ -47,28 +49,30 @@ struct sw_image {
 static struct {
 	struct sw_image *last[1 << SW_IMAGE_BITS];
 	bool wanted;		/* the script asks for images */
-	u32 bytes[1 << SW_IMAGE_BITS];
-	size_t all;
+	size_t bytes;
+	u32 list_bytes[1 << SW_IMAGE_BITS];
 	unsigned long refused;
 } sw_image_table;
 
 static void
 sw_image_add(const struct sw_image *what, const char *path)
 {
-	u32 at = hash_32(what->pid, SW_IMAGE_BITS);
-	struct sw_image **head = &sw_image_table.last[at], *i = NULL;
+	u32 list = hash_32(what->pid, SW_IMAGE_BITS);
+	struct sw_image **head = &sw_image_table.last[list];
 	size_t len = strlen(path) + 1;
-	size_t size = roundup_pow_of_two(sizeof(*i) + len);
+	/* no less than kmalloc() takes for it */
+	size_t bytes = roundup_pow_of_two(sizeof(struct sw_image) + len);
+	struct sw_image *i = NULL;
 
-	if (sw_image_table.all + size <= SW_IMAGES_MOST &&
-	    sw_image_table.bytes[at] + size <= SW_IMAGES_SHARE)
+	if (sw_image_table.bytes + bytes <= SW_IMAGE_BYTES &&
+	    sw_image_table.list_bytes[list] + bytes <= SW_IMAGE_LIST_BYTES)
 		i = kmalloc(sizeof(*i) + len, GFP_KERNEL);
 	if (!i) {
 		sw_image_table.refused++;
 		return;
 	}
-	sw_image_table.all += size;
-	sw_image_table.bytes[at] += size;
+	sw_image_table.bytes += bytes;
+	sw_image_table.list_bytes[list] += bytes;
 	*i = *what;
 	memcpy(i->path, path, len);
 	i->older = *head;
@@ -145,8 +149,8 @@ static void sw_image_table_free(void)
 		sw_image_table.last[n] = NULL;
 	}
 	sw_image_table.wanted = false;
-	sw_image_table.all = 0;
-	memset(sw_image_table.bytes, 0, sizeof(sw_image_table.bytes));
+	sw_image_table.bytes = 0;
+	memset(sw_image_table.list_bytes, 0, sizeof(sw_image_table.list_bytes));
 	sw_image_table.refused = 0;
 }
 
