@@ -71,7 +71,7 @@ static int sw_calls_start(s64 max, s64 instances, s64 keys)
 		return -ENOMEM;
 	}
 	sw_calls.max = max;
-	sw_calls.instances = instances;
+	sw_calls.given = instances;
 	sw_calls.max_keys = keys;
 	sw_calls.key_places = roundup_pow_of_two(2 * keys);
 	return 0;
@@ -229,9 +229,22 @@ static const char *sw_call_by_argument(s64 nth, s64 bits)
 /* Calls that had no place, or came in the middle of another probe's handler. */
 static unsigned long sw_call_missed(const struct sw_call *call)
 {
+	if (call->user.file)
+		return atomic_long_read(&call->user.missed);
 	return (unsigned long)READ_ONCE(call->rp.nmissed) +
-	       READ_ONCE(call->rp.kp.nmissed) +
-	       atomic_long_read(&call->user.missed);
+	       READ_ONCE(call->rp.kp.nmissed);
+}
+
+/* Those of programs' functions alone, or of the kernel's. */
+static unsigned long sw_calls_missed_of(bool programs)
+{
+	unsigned long n = 0;
+	unsigned int i;
+
+	for (i = 0; i < sw_calls.nr; i++)
+		if (!!sw_calls.calls[i].user.file == programs)
+			n += sw_call_missed(&sw_calls.calls[i]);
+	return n;
 }
 
 /**
@@ -240,12 +253,7 @@ static unsigned long sw_call_missed(const struct sw_call *call)
  */
 static unsigned long sw_calls_missed(void)
 {
-	unsigned long n = 0;
-	unsigned int i;
-
-	for (i = 0; i < sw_calls.nr; i++)
-		n += sw_call_missed(&sw_calls.calls[i]);
-	return n;
+	return sw_calls_missed_of(false) + sw_calls_missed_of(true);
 }
 
 /**
@@ -450,12 +458,16 @@ static int sw_calls_print_part(bool by_cpu)
 
 static void sw_calls_report(void)
 {
-	const unsigned long missed = sw_calls_missed();
+	const unsigned long missed = sw_calls_missed_of(false);
+	const unsigned long programs = sw_calls_missed_of(true);
 	const unsigned long under_way = sw_calls_under_way();
 
 	if (missed)
 		_stp_warn("stapwatch: %lu calls were not recorded: there was no place left for them, or they came within another probe's handler; -G call_instances=N makes more places (now %u for each function)\n",
 			  missed, sw_calls.instances);
+	if (programs)
+		_stp_warn("stapwatch: %lu calls of programs' functions were not recorded: there was no place left for them, or their thread had 64 under way; -G call_instances=N makes more places (now %u for all functions together)\n",
+			  programs, sw_calls.places);
 	if (under_way)
 		_stp_warn("stapwatch: %lu calls had not returned when the session ended, and are not recorded\n",
 			  under_way);
@@ -463,15 +475,21 @@ static void sw_calls_report(void)
 
 /* ---- the session */
 
-/* Places for calls that are under way at once: there can be one on each CPU, and
- * any number that sleep. */
+/*
+ * Places for calls that are under way at once: there can be one on each CPU, and
+ * any number that sleep.  Each function of the kernel has its own; programs' functions
+ * share theirs (user.h), and take none from the kernel's.
+ */
 static void sw_call_size(void)
 {
-	unsigned int n = (1U << 16) / sw_calls.nr;
+	const unsigned int cpus = num_possible_cpus();
+	unsigned int i, n = 0;
 
-	if (sw_calls.instances)
-		return;
-	sw_calls.instances = clamp(n, 2 * num_possible_cpus(), 1024U + 2 * num_possible_cpus());
+	for (i = 0; i < sw_calls.nr; i++)
+		n += !sw_calls.calls[i].user.file;
+	sw_calls.instances = sw_calls.given ?:
+			     clamp((1U << 16) / max(n, 1U), 2 * cpus,
+				   1024 + 2 * cpus);
 }
 
 /* Those that are there from the begin on. */

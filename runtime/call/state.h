@@ -108,7 +108,10 @@ static struct {
 	struct kretprobe **on;	/* those that are registered */
 	unsigned int max, nr, nr_on;
 	unsigned int left_out;	/* functions that cannot be probed */
-	unsigned int instances;	/* of each function */
+	/* calls that can be under way at once */
+	unsigned int given;	/* as the user gave it; 0: as many as fit */
+	unsigned int instances;	/* of each function of the kernel */
+	unsigned int places;	/* of all functions of programs together */
 	/* the events' numbers, as they were declared */
 	unsigned int nr_asked;
 	unsigned int asked[SW_CALL_EVENTS];

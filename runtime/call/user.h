@@ -3,11 +3,15 @@
  * Recorded calls of functions of programs and libraries: by uprobes of ours, in C
  * from the entry to the histogram, as the kernel's are by kretprobes.
  *
- * The kernel has no place for a call of a program's.  So there is a table: a thread's
- * calls are in the places after its hash, each known by the stack's word that
- * the call returns by.  Only the thread itself looks for them.  Calls that never return,
- * by longjmp() or exit(), leave a place: the next call with that word takes it over, and
- * the thread's end lets it go.
+ * The kernel has no place for a call of a program's.  So there is a table, for calls
+ * that are under way at once, however many functions there are.  A thread has a sequence of
+ * places by its hash, and its calls are among the first of them, each known by the
+ * stack's word that the call returns by.  Only the thread itself looks for them.  The
+ * sequence is longer than what a thread may have, and goes through the whole table in
+ * groups, so that threads whose sequences begin together soon part.
+ *
+ * Calls that never return, by longjmp() or exit(), leave a place: the next call with that
+ * word takes it over, and the thread's end lets it go.
  *
  * Who may run what, against whom:
  *
@@ -43,8 +47,11 @@
 
 #define SW_CALL_FILES 16
 #define SW_CALL_PATH 512
-/* Places of a thread: as many as the kernel keeps returns of. */
+/* Calls of a thread: as many as the kernel keeps returns of. */
 #define SW_CALL_DEPTH 64
+/* How many places a thread looks at, in groups of a cache line's owners. */
+#define SW_CALL_REACH 128U
+#define SW_CALL_GROUP 8
 #define SW_CALL_PLACES (1U << 14)
 
 struct sw_call_place {
@@ -58,14 +65,46 @@ static struct {
 	unsigned int nr_files;
 	/* whose each place is, NULL: nobody's; apart, as they are looked through */
 	struct task_struct **owners;
+	/* by the first group of a thread's sequence: how many of its places were
+	 * ever taken, and so have to be looked at; it only grows */
+	unsigned int *reach;
 	void *places;
 	size_t size;		/* of a place */
 	unsigned int nr;	/* a power of two */
 } sw_call_user_table;
 
+static __always_inline unsigned int sw_call_group(void)
+{
+	return hash_ptr(current, 32) &
+	       (sw_call_user_table.nr / SW_CALL_GROUP - 1);
+}
+
+/* Number I of the thread's sequence.  An odd step comes to each group of a power of two. */
 static __always_inline unsigned int sw_call_place_nr(unsigned int i)
 {
-	return (hash_ptr(current, 32) + i) & (sw_call_user_table.nr - 1);
+	const u32 hash = hash_ptr(current, 32);
+	const u32 step = hash >> 16 | 1;
+
+	return ((hash + i / SW_CALL_GROUP * step) * SW_CALL_GROUP +
+		i % SW_CALL_GROUP) & (sw_call_user_table.nr - 1);
+}
+
+static __always_inline unsigned int sw_call_reach(void)
+{
+	return READ_ONCE(sw_call_user_table.reach[sw_call_group()]);
+}
+
+/* Place I is taken.  Each turn but the last, another thread has made it more. */
+static void sw_call_reach_at_least(unsigned int i)
+{
+	unsigned int *reach = &sw_call_user_table.reach[sw_call_group()];
+	unsigned int has = READ_ONCE(*reach), was;
+
+	for (; has <= i; has = was) {
+		was = cmpxchg(reach, has, i + 1);
+		if (was == has)
+			return;
+	}
 }
 
 static __always_inline struct sw_call_place *sw_call_place_at(unsigned int nr)
@@ -73,40 +112,59 @@ static __always_inline struct sw_call_place *sw_call_place_at(unsigned int nr)
 	return sw_call_user_table.places + nr * sw_call_user_table.size;
 }
 
-/* The thread's own place for that call; NULL: it has none. */
-static struct sw_call_place *
-sw_call_place_find(const struct sw_call *call, unsigned long word,
-		   unsigned int *nr)
+/* What a thread finds of its own. */
+struct sw_call_search {
+	struct sw_call_place *place;	/* that call's; NULL: it has none */
+	unsigned int nr;	/* of that place */
+	unsigned int own;	/* places of the thread, if it has none */
+	unsigned int free;	/* where in the sequence the first free one may be */
+};
+
+static struct sw_call_search
+sw_call_place_find(const struct sw_call *call, unsigned long word)
 {
+	const unsigned int reach = sw_call_reach();
+	struct sw_call_search s = { .free = reach };
 	unsigned int i;
 
-	for (i = 0; i < SW_CALL_DEPTH; i++) {
+	for (i = 0; i < reach; i++) {
+		const struct task_struct *owner;
 		struct sw_call_place *p;
 
-		*nr = sw_call_place_nr(i);
-		if (READ_ONCE(sw_call_user_table.owners[*nr]) != current)
+		s.nr = sw_call_place_nr(i);
+		owner = READ_ONCE(sw_call_user_table.owners[s.nr]);
+		if (!owner && s.free == reach)
+			s.free = i;
+		if (owner != current)
 			continue;
-		p = sw_call_place_at(*nr);
-		if (p->word == word && p->call == call)
-			return p;
+		s.own++;
+		p = sw_call_place_at(s.nr);
+		if (p->word == word && p->call == call) {
+			s.place = p;
+			break;
+		}
 	}
-	return NULL;
+	return s;
 }
 
 static struct sw_call_place *
 sw_call_place_take(const struct sw_call *call, unsigned long word)
 {
+	const unsigned int end = min(SW_CALL_REACH, sw_call_user_table.nr);
+	const struct sw_call_search s = sw_call_place_find(call, word);
 	struct sw_call_place *p;
 	unsigned int i, nr;
 
-	p = sw_call_place_find(call, word, &nr);
-	if (p)
-		return p;
-	for (i = 0; i < SW_CALL_DEPTH; i++) {
+	if (s.place)
+		return s.place;
+	if (s.own >= SW_CALL_DEPTH)
+		return NULL;
+	for (i = s.free; i < end; i++) {
 		nr = sw_call_place_nr(i);
 		if (READ_ONCE(sw_call_user_table.owners[nr]) ||
 		    cmpxchg(&sw_call_user_table.owners[nr], NULL, current))
 			continue;
+		sw_call_reach_at_least(i);
 		p = sw_call_place_at(nr);
 		p->call = call;
 		p->word = word;
@@ -163,14 +221,13 @@ static int sw_call_user_return(SW_UPROBE_ARGS(struct uprobe_consumer *consumer,
 	const struct sw_call *call = container_of(consumer, struct sw_call,
 						  user.consumer);
 	const u64 now = sw_tsc();
-	struct sw_call_place *p;
-	unsigned int nr;
+	struct sw_call_search s;
 
 	preempt_disable();
-	p = sw_call_place_find(call, sw_call_user_word(regs, true), &nr);
-	if (p) {
-		sw_call_finish(&p->start, now - p->start.tsc);
-		sw_call_place_give(nr);
+	s = sw_call_place_find(call, sw_call_user_word(regs, true));
+	if (s.place) {
+		sw_call_finish(&s.place->start, now - s.place->start.tsc);
+		sw_call_place_give(s.nr);
 	}
 	preempt_enable();
 	return 0;
@@ -179,9 +236,10 @@ static int sw_call_user_return(SW_UPROBE_ARGS(struct uprobe_consumer *consumer,
 static void
 sw_call_user_on_exit(void *data, struct task_struct *task, bool last)
 {
+	const unsigned int reach = sw_call_reach();
 	unsigned int i, nr;
 
-	for (i = 0; i < SW_CALL_DEPTH; i++) {
+	for (i = 0; i < reach; i++) {
 		nr = sw_call_place_nr(i);
 		if (READ_ONCE(sw_call_user_table.owners[nr]) == current)
 			sw_call_place_give(nr);
@@ -213,8 +271,10 @@ static void sw_call_users_end(void)
 	}
 	sw_hooks_off(&sw_call_user_hook, 1);
 	kvfree(sw_call_user_table.owners);
+	kvfree(sw_call_user_table.reach);
 	kvfree(sw_call_user_table.places);
 	sw_call_user_table.owners = NULL;
+	sw_call_user_table.reach = NULL;
 	sw_call_user_table.places = NULL;
 }
 
@@ -223,17 +283,22 @@ static int sw_call_users_begin(void)
 	unsigned int nr = SW_CALL_PLACES;
 	int rc;
 
-	if (sw_calls.instances)
-		nr = roundup_pow_of_two(max_t(unsigned int, sw_calls.instances,
+	if (sw_calls.given)
+		nr = roundup_pow_of_two(max_t(unsigned int, sw_calls.given,
 					      SW_CALL_DEPTH));
+	sw_calls.places = nr;
 	sw_call_user_table.nr = nr;
 	sw_call_user_table.size = sizeof(struct sw_call_place) +
 				  sw_calls.nr_events * sizeof(u64);
 	sw_call_user_table.owners =
 		kvcalloc(nr, sizeof(*sw_call_user_table.owners), GFP_KERNEL);
+	sw_call_user_table.reach =
+		kvcalloc(nr / SW_CALL_GROUP, sizeof(*sw_call_user_table.reach),
+			 GFP_KERNEL);
 	sw_call_user_table.places =
 		kvcalloc(nr, sw_call_user_table.size, GFP_KERNEL);
-	if (!sw_call_user_table.owners || !sw_call_user_table.places) {
+	if (!sw_call_user_table.owners || !sw_call_user_table.reach ||
+	    !sw_call_user_table.places) {
 		_stp_error("stapwatch: no memory for %u calls of programs' functions; try a smaller -G call_instances=N\n",
 			   nr);
 		return -ENOMEM;
