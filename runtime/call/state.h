@@ -11,6 +11,7 @@
 #include "base/kernel.h"
 #include "store/map.h"
 #include <linux/kprobes.h>
+#include <linux/path.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/uprobes.h>
@@ -38,6 +39,7 @@ struct sw_call_key {
 struct sw_call_user {
 	const char *file;	/* NULL: the function is the kernel's */
 	u64 offset;
+	struct path path;	/* what holds the inode and its mount */
 	struct inode *inode;	/* NULL: it is not probed */
 	struct uprobe *uprobe;
 	struct uprobe_consumer consumer;

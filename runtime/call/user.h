@@ -22,7 +22,9 @@
  *   sw_call_users_begin(), _add(), _end()	sleepable, under sw_session_lock
  *
  * To open a file can take as long as its file system likes; it is a file that root
- * has named.
+ * has named.  A uprobe wants its inode and the mount of that, so the path is held until no
+ * handler runs any more: until then umount(8) finds the file system busy.  What umount -l or
+ * rm takes away meanwhile stays until the path is let go.
  */
 #ifndef STAPWATCH_CALL_USER_H
 #define STAPWATCH_CALL_USER_H
@@ -266,8 +268,11 @@ static void sw_call_users_end(void)
 	}
 	sw_uprobe_sync();
 	for (i = 0; i < sw_calls.nr; i++) {
-		iput(sw_calls.calls[i].user.inode);
-		sw_calls.calls[i].user.inode = NULL;
+		struct sw_call_user *u = &sw_calls.calls[i].user;
+
+		if (u->inode)
+			path_put(&u->path);
+		u->inode = NULL;
 	}
 	sw_hooks_off(&sw_call_user_hook, 1);
 	kvfree(sw_call_user_table.owners);
@@ -315,20 +320,17 @@ static int sw_call_user_probe(struct sw_call *call)
 {
 	struct sw_call_user *u = &call->user;
 	struct inode *inode;
-	struct path path;
-	int rc = kern_path(u->file, LOOKUP_FOLLOW, &path);
+	int rc = kern_path(u->file, LOOKUP_FOLLOW, &u->path);
 
 	if (rc)
 		return rc;
-	inode = igrab(d_real_inode(path.dentry));
-	path_put(&path);
-	if (!inode)
-		return -ENOENT;
+	/* of an overlay it is another one after a write */
+	inode = d_real_inode(u->path.dentry);
 	u->consumer.handler = sw_call_user_entry;
 	u->consumer.ret_handler = sw_call_user_return;
 	rc = sw_uprobe_register(inode, u->offset, &u->consumer, &u->uprobe);
 	if (rc)
-		iput(inode);
+		path_put(&u->path);
 	else
 		u->inode = inode;
 	return rc;
