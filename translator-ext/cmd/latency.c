@@ -46,7 +46,7 @@ static int take_functions(struct latency_request *req, int argc, char **argv)
 		return cmd_line_say("latency", "which functions?", NULL);
 	for (i = 0; i < argc && !rc; i++)
 		rc = latency_names_add(req, argv[i]);
-	return rc;
+	return rc ?: latency_functions_tell_apart(req);
 }
 
 static int read_options(struct latency_request *req, int argc, char **argv)
@@ -303,11 +303,8 @@ int cmd_latency(int argc, char **argv)
 		status = status ?: 1;
 	latency_heat_free(&heat);
 	latency_events_free(&req);
-	for (i = 0; i < req.nr_functions; i++) {
-		free(req.functions[i].name);
-		free(req.functions[i].asked);
-		free(req.functions[i].file);
-	}
+	for (i = 0; i < req.nr_functions; i++)
+		latency_function_free(&req.functions[i]);
 	free(req.functions);
 	free(req.command);
 	free(script.s);

@@ -37,6 +37,8 @@ struct latency_function_name {
 	bool optional;		/* of a pattern: left out if it cannot be probed */
 	char *file;		/* a program, in which it is; NULL: the kernel */
 	uint64_t offset;	/* where in that file */
+	const char *word;	/* what stands for it on the command line */
+	bool several;		/* the kernel has others of its name */
 };
 
 /* What calls are told apart by. */
@@ -142,16 +144,31 @@ int latency_functions_fail(const char *word, const char *why);
 /** latency_functions_full - latency_functions_put() had no room for all of it; -1 */
 int latency_functions_full(const char *word);
 
+/** latency_function_free - what a function has */
+void latency_function_free(struct latency_function_name *f);
+
 /** latency_functions_has - whether a function of that name is there already */
 bool latency_functions_has(const struct latency_request *req, const char *name);
 
 /**
  * latency_functions_put - a function more; NULL if there are too many
  *
- * What it has besides its name is for the caller to fill in.
+ * @word: what stands for it on the command line
+ * The rest is for the caller to fill in.
  */
 struct latency_function_name *
-latency_functions_put(struct latency_request *req, const char *name);
+latency_functions_put(struct latency_request *req, const char *word,
+		      const char *name);
+
+/**
+ * latency_functions_tell_apart - leave out names that the kernel has several times
+ *
+ * Calls are recorded by a function's name.  Of several functions the kernel would take
+ * any, and the calls of the others would be missing without a word.
+ *
+ * Return: 0, or -1 after a message: none is left, or one was named without a pattern
+ */
+int latency_functions_tell_apart(struct latency_request *req);
 
 /**
  * latency_symbols - each function that the kernel says it has

@@ -43,7 +43,7 @@ static void put(struct wanted *w, const char *name, const char *asked,
 	w->found = true;
 	if (latency_functions_has(w->req, name))
 		return;
-	f = latency_functions_put(w->req, name);
+	f = latency_functions_put(w->req, w->pattern, name);
 	if (!f) {
 		w->full = true;
 		return;
@@ -121,7 +121,7 @@ int latency_names_add(struct latency_request *req, const char *word)
 		return latency_functions_fail(word, "it is no function's name; a program's stands after its path, as ./PROGRAM:FUNCTION, and a COMMAND after --");
 	if (latency_functions_has(req, word))
 		return latency_functions_fail(word, "it stands there twice");
-	if (!latency_functions_put(req, word))
+	if (!latency_functions_put(req, word, word))
 		return latency_functions_fail(word, "there can be 4096 functions at most");
 	return 0;
 }

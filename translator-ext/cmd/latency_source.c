@@ -3,8 +3,6 @@
  * Functions of the kernel by the file that they are written in; latency.h.
  *
  * Which these are is in debug information, which stap reads: stap -l lists them.
- * Calls are recorded by a function's name, so one whose name the kernel has more
- * than once is not taken: it might be another one's calls.
  */
 #include "cmd/latency.h"
 
@@ -32,7 +30,6 @@ struct source {
 	struct buf points;	/* what stap is asked for */
 	struct buf names;	/* what it has said, each with a 0 after it */
 	size_t nr_names;
-	unsigned int *times;	/* that the kernel has each */
 	bool any;		/* debug information has said anything */
 };
 
@@ -166,49 +163,25 @@ static int say_why(struct source *s)
 	return latency_functions_fail(s->word, "debug information has no such function in such a file; one of a module is MODULE:FUNCTION@FILE");
 }
 
-/* ---- names that are of one function */
-
-static void count_symbol(void *data, const char *module, const char *name)
-{
-	const size_t len = strlen(module);
-	struct source *s = data;
-	const char *have = s->names.s;
-	size_t i;
-
-	for (i = 0; i < s->nr_names; i++, have += strlen(have) + 1)
-		if (len ? !strncmp(have, module, len) && have[len] == ':' &&
-			  !strcmp(have + len + 1, name)
-			: !strcmp(have, name))
-			s->times[i]++;
-}
+/* ---- what is recorded of them */
 
 /* Functions that the compiler has left no symbol of have none to be probed by. */
 static int put_names(struct source *s)
 {
 	const bool exact = !strpbrk(s->function, LATENCY_WILD);
 	const char *name = s->names.s;
-	unsigned int several = 0;
 	size_t i;
 
 	for (i = 0; i < s->nr_names; i++, name += strlen(name) + 1) {
 		struct latency_function_name *f;
 
-		if (s->times[i] > 1) {
-			several++;
-			continue;
-		}
 		if (latency_functions_has(s->req, name))
 			continue;
-		f = latency_functions_put(s->req, name);
+		f = latency_functions_put(s->req, s->word, name);
 		if (!f)
 			return latency_functions_full(s->word);
 		f->optional = !exact;
 	}
-	if (several && exact)
-		return latency_functions_fail(s->word, "the kernel has several functions of that name, and calls are recorded by name; write a script, with elapsed(\"tsc\") before the probe point");
-	if (several)
-		shown_line(stderr, "stapwatch latency: \"%s\": %u functions are left out, as the kernel has others of their names",
-			   s->word, several);
 	return 0;
 }
 
@@ -221,10 +194,6 @@ static int add(struct source *s)
 		return -1;
 	if (!s->nr_names)
 		return say_why(s);
-	s->times = xmalloc(s->nr_names * sizeof(*s->times));
-	memset(s->times, 0, s->nr_names * sizeof(*s->times));
-	if (latency_symbols(count_symbol, s))
-		return -1;
 	return put_names(s);
 }
 
@@ -260,6 +229,5 @@ int latency_source_add(struct latency_request *req, const char *word)
 	free(s.stap);
 	free(s.points.s);
 	free(s.names.s);
-	free(s.times);
 	return rc;
 }

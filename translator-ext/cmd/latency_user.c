@@ -156,7 +156,7 @@ static int put(struct user *u, const struct user_function *found,
 	if (latency_functions_has(u->req, name.s)) {
 		if (!optional)
 			rc = fail(u, "it stands there twice");
-	} else if (!(f = latency_functions_put(u->req, name.s))) {
+	} else if (!(f = latency_functions_put(u->req, u->word, name.s))) {
 		rc = latency_functions_full(u->word);
 	} else {
 		f->file = xstrdup(u->file);
