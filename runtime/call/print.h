@@ -93,18 +93,15 @@ sw_call_print_cpu(const struct sw_call_hists *h, unsigned int i, int cpu)
 			    READ_ONCE(n[PERFMAP_HIST_MAX]));
 }
 
-static bool sw_call_print_all(const struct sw_call_hists *h, unsigned int i)
+static void
+sw_call_print_all(const struct sw_call_hists *h, unsigned int i,
+		  const struct sw_hist_sums *s)
 {
 	const u32 number = h->numbers[i];
-	struct sw_hist_sums *s = sw_hist_gather(number);
 
-	if (!s)
-		return false;
 	sw_call_print_words(i, s->n, sw_ctr_read(number + PERFMAP_HIST_SUM),
 			    sw_ctr_read(number + PERFMAP_HIST_NEGATIVE),
 			    s->max);
-	sw_hist_let_go(s);
-	return true;
 }
 
 /* A process's name is anything; here it ends no line. */
@@ -175,17 +172,25 @@ sw_calls_print_at(const struct sw_calls_at *at, bool by_cpu)
 {
 	const struct sw_call *call = &sw_calls.calls[at->call];
 	const struct sw_call_hists *h = sw_call_row(call, by_cpu, at->row);
+	struct sw_hist_sums *sums = NULL;
 
 	if (!h)
 		return SW_CALLS_PLACE;
+	/* first of all: who comes again for it has printed nothing of it */
+	if (!by_cpu && h->at[at->hist]) {
+		sums = sw_hist_gather(h->numbers[at->hist]);
+		if (!sums)
+			return 0;
+	}
 	if (!at->hist)
 		sw_call_print_head(call, by_cpu, at->row);
 	if (!h->at[at->hist])
 		return SW_CALLS_PLACE;
 	if (by_cpu)
 		sw_call_print_cpu(h, at->hist, at->row);
-	else if (!sw_call_print_all(h, at->hist))
-		return 0;
+	else
+		sw_call_print_all(h, at->hist, sums);
+	sw_hist_let_go(sums);
 	return SW_CALLS_LINE +
 	       PERFMAP_HIST_BUCKETS * (by_cpu ? 1UL : nr_cpu_ids);
 }
@@ -249,16 +254,15 @@ static int sw_calls_print(bool by_cpu)
 /**
  * sw_calls_print_part - the next part of the same, as much as a handler has time for
  * Context: where a handler may print; one handler that never meets itself.
- * Return: 1: there is more; 0: that was the last part, and the next one is the first
- * again; -EAGAIN.
+ * Return: whether there is more, also where a histogram was being read already, on this
+ * CPU; after the last part the next one is the first again.
  */
-static int sw_calls_print_part(bool by_cpu)
+static bool sw_calls_print_part(bool by_cpu)
 {
-	int rc = sw_calls_print_some(&sw_calls.at, by_cpu, SW_CALLS_PART);
-
-	if (rc <= 0)
-		memset(&sw_calls.at, 0, sizeof(sw_calls.at));
-	return rc;
+	if (sw_calls_print_some(&sw_calls.at, by_cpu, SW_CALLS_PART))
+		return true;
+	memset(&sw_calls.at, 0, sizeof(sw_calls.at));
+	return false;
 }
 
 #endif

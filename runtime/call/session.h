@@ -81,6 +81,7 @@ static bool sw_call_wraps(const char *name)
 {
 	return !strncmp(name, "__x64_sys_", 10) ||
 	       !strncmp(name, "__ia32_sys_", 11) ||
+	       !strncmp(name, "__ia32_compat_sys_", 18) ||
 	       !strncmp(name, "__arm64_sys_", 12);
 }
 
