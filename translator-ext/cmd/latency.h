@@ -233,21 +233,17 @@ int latency_session(const struct latency_request *req, const char *script,
 int latency_print(const struct latency_request *req,
 		  const struct latency_block *block);
 
-/* How many calls took how long in an interval. */
-struct latency_cell {
-	uint32_t column;
-	uint32_t row;
-	uint64_t calls;
-};
+/* How many calls took how long in some intervals: latency_heat.c. */
+struct latency_column;
 
 struct latency_heat {
-	struct latency_cell *cells;
-	size_t nr_cells, room;
-	int64_t *ends;		/* of the columns, ns since the begin */
+	struct latency_column *columns;
 	uint32_t nr_columns;
+	uint32_t per;		/* intervals in a column; 0: there is none yet */
+	uint32_t in_last;	/* of them in the last column */
 };
 
-/** latency_heat_add - what came in an interval becomes a column */
+/** latency_heat_add - what came in an interval goes to a column */
 void latency_heat_add(struct latency_heat *h, const struct latency_block *b);
 
 /** latency_heat_write - all columns, into the file that was asked for; -1 after a

@@ -3,6 +3,10 @@
  * Calls over time as a picture: an interval is a column, how long calls took goes
  * upwards in quarters of powers of two of nanoseconds, and a cell is the darker, the
  * more calls it has; latency.h.
+ *
+ * A column is a pixel wide at least.  When there is no room for another one, each two
+ * become one, and from then on a column has twice as many intervals: what is kept does not
+ * grow with the time.
  */
 #include "cmd/latency.h"
 
@@ -25,6 +29,12 @@
 #define ABOVE 40
 #define BELOW 30
 #define WIDTH 1100
+#define COLUMNS WIDTH		/* an even number */
+
+struct latency_column {
+	int64_t end;		/* ns since the begin */
+	uint64_t calls[ROWS];
+};
 
 /* As dark as that, from few calls to many. */
 static const char *const shades[] = {
@@ -56,34 +66,52 @@ static uint64_t ns_of(unsigned int row)
 	       ((uint64_t)(row % PER_OCTAVE) << (octave - 2));
 }
 
-static void put_cell(struct latency_heat *h, unsigned int row, uint64_t calls)
+static void halve(struct latency_heat *h)
 {
-	if (h->nr_cells == h->room) {
-		h->room = h->room ? 2 * h->room : 256;
-		h->cells = xrealloc(h->cells, h->room * sizeof(*h->cells));
+	struct latency_column *c = h->columns;
+	size_t i, row;
+
+	for (i = 0; i < COLUMNS / 2; i++) {
+		c[i] = c[2 * i];
+		c[i].end = c[2 * i + 1].end;
+		for (row = 0; row < ROWS; row++)
+			c[i].calls[row] += c[2 * i + 1].calls[row];
 	}
-	h->cells[h->nr_cells++] = (struct latency_cell) {
-		h->nr_columns, row, calls
-	};
+	h->nr_columns = COLUMNS / 2;
+	h->per *= 2;
+	h->in_last = h->per;
+}
+
+/* The column that the next interval goes to. */
+static struct latency_column *next_column(struct latency_heat *h)
+{
+	if (!h->per) {
+		h->columns = xmalloc(COLUMNS * sizeof(*h->columns));
+		h->per = 1;
+	} else if (h->in_last < h->per) {
+		h->in_last++;
+		return &h->columns[h->nr_columns - 1];
+	} else if (h->nr_columns == COLUMNS) {
+		halve(h);
+	}
+	h->in_last = 1;
+	h->columns[h->nr_columns] = (struct latency_column) { 0 };
+	return &h->columns[h->nr_columns++];
 }
 
 void latency_heat_add(struct latency_heat *h, const struct latency_block *b)
 {
-	uint64_t rows[ROWS] = { 0 };
+	struct latency_column *c = next_column(h);
 	size_t i, k;
 
+	c->end = b->ns;
 	for (i = 0; i < b->nr_functions; i++) {
 		const uint64_t *n = b->functions[i].hists[LATENCY_TIME].n;
 
 		for (k = 0; k < PERFMAP_HIST_BUCKETS; k++)
 			if (n[k])
-				rows[row_of(hist_mid(k) * b->tick_ns)] += n[k];
+				c->calls[row_of(hist_mid(k) * b->tick_ns)] += n[k];
 	}
-	for (i = 0; i < ROWS; i++)
-		if (rows[i])
-			put_cell(h, i, rows[i]);
-	h->ends = xrealloc(h->ends, (h->nr_columns + 1) * sizeof(*h->ends));
-	h->ends[h->nr_columns++] = b->ns;
 }
 
 /* "640 ns", "10 us", three digits of it. */
@@ -109,15 +137,18 @@ struct frame {
 static struct frame frame_of(const struct latency_heat *h)
 {
 	struct frame f = { .low = ROWS };
-	size_t i;
+	unsigned int i, row;
 
-	for (i = 0; i < h->nr_cells; i++) {
-		const struct latency_cell *c = &h->cells[i];
+	for (i = 0; i < h->nr_columns; i++)
+		for (row = 0; row < ROWS; row++) {
+			const uint64_t calls = h->columns[i].calls[row];
 
-		f.low = c->row < f.low ? c->row : f.low;
-		f.high = c->row > f.high ? c->row : f.high;
-		f.most = c->calls > f.most ? c->calls : f.most;
-	}
+			if (!calls)
+				continue;
+			f.low = row < f.low ? row : f.low;
+			f.high = row > f.high ? row : f.high;
+			f.most = calls > f.most ? calls : f.most;
+		}
 	if (f.low > f.high)
 		f.low = f.high;
 	f.column = h->nr_columns < WIDTH / 24 ? 24 :
@@ -141,25 +172,25 @@ static const char *shade_of(const struct frame *f, uint64_t calls)
 				 NR_SHADES - 1];
 }
 
-static void put_cells(const struct latency_heat *h, const struct frame *f,
-		      struct buf *out)
+static void put_column(const struct latency_heat *h, const struct frame *f,
+		       unsigned int column, struct buf *out)
 {
-	size_t i;
+	const struct latency_column *c = &h->columns[column];
+	const double from = column ? c[-1].end : 0;
+	unsigned int row;
 
-	for (i = 0; i < h->nr_cells; i++) {
-		const struct latency_cell *c = &h->cells[i];
-		const double from = c->column ? h->ends[c->column - 1] : 0;
-
+	for (row = f->low; row <= f->high; row++) {
+		if (!c->calls[row])
+			continue;
 		buf_printf(out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%d\" fill=\"%s\"><title>",
-			   LEFT + c->column * f->column, y_of(f, c->row),
-			   f->column, ROW, shade_of(f, c->calls));
-		buf_printf(out, "%.3f to %.3f s, ", from / 1e9,
-			   h->ends[c->column] / 1e9);
-		put_ns(out, ns_of(c->row));
+			   LEFT + column * f->column, y_of(f, row), f->column,
+			   ROW, shade_of(f, c->calls[row]));
+		buf_printf(out, "%.3f to %.3f s, ", from / 1e9, c->end / 1e9);
+		put_ns(out, ns_of(row));
 		buf_puts(out, " to ");
-		put_ns(out, ns_of(c->row + 1));
+		put_ns(out, ns_of(row + 1));
 		buf_printf(out, ": %" PRIu64 " calls</title></rect>\n",
-			   c->calls);
+			   c->calls[row]);
 	}
 }
 
@@ -183,10 +214,11 @@ static void put_scales(const struct latency_heat *h, const struct frame *f,
 	}
 	buf_printf(out, "<text x=\"%d\" y=\"%.1f\">0 s</text><text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%.1f s</text>\n",
 		   LEFT, f->height - 10, right, f->height - 10,
-		   h->nr_columns ? h->ends[h->nr_columns - 1] / 1e9 : 0);
+		   h->nr_columns ? h->columns[h->nr_columns - 1].end / 1e9 : 0);
 }
 
-static void put_title(const struct latency_request *req, struct buf *out)
+static void put_title(const struct latency_heat *h,
+		      const struct latency_request *req, struct buf *out)
 {
 	buf_printf(out, "<text x=\"%d\" y=\"24\" font-size=\"15\">Calls of ",
 		   LEFT);
@@ -195,7 +227,10 @@ static void put_title(const struct latency_request *req, struct buf *out)
 			      req->functions[0].name, 100);
 	else
 		buf_printf(out, "%zu functions", req->nr_functions);
-	buf_puts(out, ", how long they took</text>\n");
+	buf_puts(out, ", how long they took");
+	if (h->per > 1)
+		buf_printf(out, "; %u intervals a column", h->per);
+	buf_puts(out, "</text>\n");
 }
 
 static void draw(const struct latency_heat *h,
@@ -203,15 +238,17 @@ static void draw(const struct latency_heat *h,
 {
 	const struct frame f = frame_of(h);
 	double width = LEFT + h->nr_columns * f.column + 20;
+	unsigned int i;
 
 	width = width < 400 ? 400 : width;
 	buf_printf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\" font-size=\"11\">\n"
 		   "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
 		   width, f.height);
-	put_title(req, out);
+	put_title(h, req, out);
 	put_scales(h, &f, out);
-	put_cells(h, &f, out);
+	for (i = 0; i < h->nr_columns; i++)
+		put_column(h, &f, i, out);
 	buf_puts(out, "</svg>\n");
 }
 
@@ -238,6 +275,5 @@ int latency_heat_write(const struct latency_heat *h,
 
 void latency_heat_free(struct latency_heat *h)
 {
-	free(h->cells);
-	free(h->ends);
+	free(h->columns);
 }
