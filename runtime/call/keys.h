@@ -88,23 +88,20 @@ sw_call_key_begin(const struct sw_call *call, struct sw_call_key *k)
 						  : SW_CALL_KEY_READY);
 }
 
-/* The key at that place, a new one if nobody has it, or NULL for another one's. */
-static struct sw_call_key *
-sw_call_key_at(struct sw_call *call, struct sw_call_key *k, u64 word)
+/* Take that place.  Return: whose it is then; 0: nobody's, as there are enough keys. */
+static u64
+sw_call_key_take(struct sw_call *call, struct sw_call_key *k, u64 word)
 {
-	u64 has = READ_ONCE(k->word);
+	u64 has;
 
-	if (!has) {
-		/* those who come at once may make a few more */
-		if (atomic_read(&call->nr_keys) >= sw_calls.max_keys)
-			return NULL;
-		has = cmpxchg(&k->word, 0, word);
-		if (!has) {
-			atomic_inc(&call->nr_keys);
-			return k;
-		}
-	}
-	return has == word ? k : NULL;
+	/* those who come at once may make a few more */
+	if (atomic_read(&call->nr_keys) >= sw_calls.max_keys)
+		return 0;
+	has = cmpxchg(&k->word, 0, word);
+	if (has)
+		return has;
+	atomic_inc(&call->nr_keys);
+	return word;
 }
 
 static struct sw_call_key *sw_call_key_of(struct sw_call *call, s64 value)
@@ -116,8 +113,12 @@ static struct sw_call_key *sw_call_key_of(struct sw_call *call, s64 value)
 	for (i = 0; word && i < SW_CALL_WINDOW; i++, at++) {
 		struct sw_call_key *k = &call->keys[at &
 						    (sw_calls.key_places - 1)];
+		u64 has = READ_ONCE(k->word) ?: sw_call_key_take(call, k, word);
 
-		if (!sw_call_key_at(call, k, word))
+		/* places are never given back: no key is after one that is nobody's */
+		if (!has)
+			return NULL;
+		if (has != word)
 			continue;
 		/* with cmpxchg_release() in sw_call_key_begin() */
 		state = smp_load_acquire(&k->state);
