@@ -24,7 +24,8 @@
  *				that iterate N times and more, and nothing else; says
  *				"expect TID COUNT" of these, the instructions of their
  *				whole lives, and "faults PID COUNT" of the P, by wait4()
- *	work many K		K threads, all there at once, at one marker
+ *	work many K [1]		K threads, all there at once, at one marker; with 1, until
+ *				standard input ends
  *	work pairs N M		N times "spin M", and a pause
  *	work waves N M		N times: M fresh pages from one marker to the next,
  *				and a pause
@@ -43,6 +44,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -548,7 +550,7 @@ static void *many_wait(void *arg)
 	return arg;
 }
 
-static void many(int k)
+static void many(int k, bool stays)
 {
 	pthread_t *thread = calloc(k, sizeof(*thread));
 	pthread_attr_t attr;
@@ -561,6 +563,8 @@ static void many(int k)
 		if (pthread_create(&thread[i], &attr, many_wait, NULL))
 			errx(1, "pthread_create %d", i);
 	marker();
+	while (stays && getchar() != EOF)
+		;
 	pthread_mutex_unlock(&many_go);
 	for (i = 0; i < k; i++)
 		pthread_join(thread[i], NULL);
@@ -682,7 +686,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "tree"))
 		tree(a, b, argc > 4 ? strtoul(argv[4], NULL, 0) : 1);
 	else if (!strcmp(what, "many"))
-		many(a);
+		many(a, argc > 3);
 	else if (!strcmp(what, "waves"))
 		waves(a, b);
 	else if (!strcmp(what, "pairs"))
