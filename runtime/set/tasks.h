@@ -42,7 +42,7 @@
 #include <linux/topology.h>
 
 /* How long a session waits for CPUs to begin, ms. */
-#define SW_SET_BEGIN_MS 1000
+#define SW_SET_BEGIN_MS 3000
 
 /* On its CPU, or about to be there again.  Elsewhere it does nothing. */
 static bool sw_set_thread_is_home(unsigned int cpu)
@@ -236,7 +236,7 @@ static void sw_set_tasks_wait(void)
 
 	for (ms = 0; (late = sw_set_tasks_late(&first)); ms++) {
 		if (ms == SW_SET_BEGIN_MS) {
-			_stp_warn("stapwatch: real-time threads keep %u CPUs, the first of them CPU %d: no set has a turn there until they let others run; -G stapwatch_cpus leaves such CPUs out\n",
+			_stp_warn("stapwatch: no set has a turn yet on %u CPUs, the first of them CPU %d: as where a real-time thread keeps a CPU; -G stapwatch_cpus leaves CPUs out\n",
 				  late, first);
 			break;
 		}
