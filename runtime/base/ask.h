@@ -14,13 +14,14 @@
  * once: its own flag is tested first, and set afterwards.  Where two do, the CPU goes
  * round in its list of calls for ever.
  *
- * A call cannot be sent in an NMI.  There it is put into a list of this CPU, whose next
- * interrupt sends it.
+ * A call cannot be sent in an NMI, and one to this CPU itself would not wait.  Both are put
+ * into a list of this CPU, whose next interrupt sends them.
  */
 #ifndef STAPWATCH_BASE_ASK_H
 #define STAPWATCH_BASE_ASK_H
 
 #include "base/compat.h"
+#include "base/kernel.h"
 #include "base/nmi.h"
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -141,7 +142,8 @@ static inline void sw_ask_cpu(struct sw_ask *ask)
 	/* with sw_ask_answer() and sw_ask_end() */
 	if (xchg(&ask->claimed, 1))
 		return;
-	if (!sw_in_nmi()) {
+	/* this CPU's own is a call at once, in the middle of what it does */
+	if (!sw_in_nmi() && ask->cpu != smp_processor_id()) {
 		sw_ask_send(ask);
 		return;
 	}

@@ -36,6 +36,9 @@
 /* How often a page may go again before it is written to. */
 #define SW_READER_TRIES 8
 
+/* FUSE on a disk, which has its magic in linux/magic.h since 5.12 only. */
+#define SW_READER_FUSE 0x65735546
+
 /* Is its memory the kernel's own, or on a disk?  Its lock is held. */
 static bool sw_reader_is_prompt(struct vm_area_struct *vma)
 {
@@ -45,10 +48,11 @@ static bool sw_reader_is_prompt(struct vm_area_struct *vma)
 		return false;
 	if (vma_is_anonymous(vma))
 		return true;
-	if (!vma->vm_file)
+	if (!vma->vm_file || !S_ISREG(file_inode(vma->vm_file)->i_mode))
 		return false;
 	sb = file_inode(vma->vm_file)->i_sb;
-	return sb->s_bdev || sb->s_magic == TMPFS_MAGIC;
+	return sb->s_magic == TMPFS_MAGIC ||
+	       (sb->s_bdev && sb->s_magic != SW_READER_FUSE);
 }
 
 /* Have the page of an address in memory. */
@@ -60,6 +64,7 @@ static bool sw_reader_fault(unsigned long addr, bool write)
 	unsigned int ms;
 	bool ok;
 
+	addr = untagged_addr(addr);
 	for (ms = 0; !mmap_read_trylock(mm); ms++) {
 		if (ms == SW_READER_MS || fatal_signal_pending(current))
 			return false;

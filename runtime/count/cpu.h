@@ -51,7 +51,7 @@ struct sw_counter {
 	u64 before;			/* counted by those before it, or till it shut */
 	struct perf_event *opened;	/* NULL: the CPU could not have one */
 	unsigned int shut;
-	int cpu;			/* whose it is; -1: its driver may take a lock */
+	int cpu;			/* whose it is; -2: its driver may take a lock */
 	bool absent;			/* the event's PMU is not of that CPU */
 	bool refused;			/* and what else perf may have said */
 };

@@ -30,7 +30,6 @@
 #define STAPWATCH_COUNT_HIT_H
 
 #include "base/access.h"
-#include "base/nmi.h"
 #include "count/cpu.h"
 #include "count/pass.h"
 #include "count/pmu.h"
@@ -78,15 +77,14 @@ static __always_inline bool sw_is_alone(void)
 
 /*
  * Read all slots into SEEN, which is C's own, and, where the script reads threads'
- * counts, those of the thread that runs.  In an NMI not where one may be of a PMU whose
- * driver takes a lock.
+ * counts, those of the thread that runs.
  */
 static noinline void sw_pass_all(struct sw_cpu *c, struct sw_seen *seen)
 {
 	/* as in sw_pass(), which may find more: those are shut */
 	unsigned int i, slots = smp_load_acquire(&sw_pmu.slots);
 	const struct sw_thread *t = c->cur;
-	u32 found = sw_in_nmi() && sw_pmu.placed ? 0 : sw_passable(c, slots);
+	u32 found = sw_passable(c, slots);
 
 	seen->cpu_found = found;
 	seen->cpu_left = found;

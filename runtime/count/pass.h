@@ -110,6 +110,9 @@ static u32 sw_passable(const struct sw_cpu *c, unsigned int slots)
 	const struct perf_event *e;
 	u32 bit = 1, found = 0;
 
+	/* one may be of a PMU whose driver takes a lock */
+	if (unlikely(READ_ONCE(sw_pmu.placed)) && sw_in_nmi())
+		return 0;
 	for (; at < end; at++, bit <<= 1) {
 		const struct sw_counter *k = READ_ONCE(*at);
 

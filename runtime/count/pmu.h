@@ -297,7 +297,8 @@ static int sw_pmu_cpu_open(unsigned int slot, int cpu, bool for_good)
 	new->refused = for_good && rc && rc != -ENOENT &&
 		       (rc != -ENODEV || cpu_online(cpu));
 	new->opened = IS_ERR(e) ? NULL : e;
-	new->cpu = rc || e->pmu->task_ctx_nr == perf_invalid_context ? -1 : cpu;
+	/* none that perf's oncpu ever is, where that is not enough */
+	new->cpu = rc || e->pmu->task_ctx_nr == perf_invalid_context ? -2 : cpu;
 	if (sw_pmu.set[slot])
 		new->shut = SW_SHUT_INACTIVE;
 	else
@@ -544,6 +545,8 @@ static int sw_pmu_open(const struct sw_event *ev, bool is_tsc, unsigned int set)
 		return -E2BIG;
 	sw_pmu.event[slot] = ev;
 	if (again) {
+		sw_pmu.placed &= ~(1U << slot);
+		sw_pmu.everywhere &= ~(1U << slot);
 		WRITE_ONCE(sw_pmu.set[slot], set);
 		/* what another one lacks on a CPU that has come its work tells */
 		rc = sw_pmu_fill(true, slot, &slot_failed);

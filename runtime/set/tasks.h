@@ -120,6 +120,9 @@ static void sw_sets_wake(void)
 		sw_set_wake(cpu);
 }
 
+/* Around the end of all turns, after which none is bound again. */
+static DEFINE_MUTEX(sw_set_tasks_lock);
+
 /* Those that a CPU has sent away that was about to go, and stayed. */
 static void sw_set_tasks_bind(void)
 {
@@ -127,11 +130,14 @@ static void sw_set_tasks_bind(void)
 	int cpu;
 
 	cpus_read_lock();
+	mutex_lock(&sw_set_tasks_lock);
 	for_each_online_cpu(cpu) {
 		task = per_cpu(sw_set_tasks, cpu);
-		if (task && !cpumask_equal(task->cpus_ptr, cpumask_of(cpu)))
+		if (task && READ_ONCE(sw_sets.running) &&
+		    !cpumask_equal(task->cpus_ptr, cpumask_of(cpu)))
 			set_cpus_allowed_ptr(task, cpumask_of(cpu));
 	}
+	mutex_unlock(&sw_set_tasks_lock);
 	cpus_read_unlock();
 }
 
@@ -249,15 +255,27 @@ static void sw_set_pause_here(void *unused)
 	sw_set_pause(this_cpu_ptr(sw_set_cpus));
 }
 
+/*
+ * A thread that waits for its CPU is taken to another one, which may be kept, too: as an
+ * ordinary thread it is balanced.  On PREEMPT_RT it may not be taken away just now, and who
+ * does so would wait for that.
+ */
 static void sw_set_tasks_let_go(void)
 {
+	static struct cpumask others;	/* one at a time */
 	struct task_struct *task;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
 		task = per_cpu(sw_set_tasks, cpu);
-		if (task)
-			set_cpus_allowed_ptr(task, cpu_possible_mask);
+		if (!task)
+			continue;
+		cpumask_copy(&others, cpu_online_mask);
+		cpumask_clear_cpu(cpu, &others);
+		if (!IS_ENABLED(CONFIG_PREEMPT_RT) && !cpumask_empty(&others))
+			set_cpus_allowed_ptr(task, &others);
+		set_cpus_allowed_ptr(task, cpu_possible_mask);
+		sched_set_normal(task, 0);
 	}
 }
 
@@ -273,10 +291,12 @@ static void sw_sets_let_go(void)
 {
 	if (!sw_set_cpus)
 		return;
+	mutex_lock(&sw_set_tasks_lock);
 	WRITE_ONCE(sw_sets.running, false);
 	/* the last moment of the CPUs' clocks; with sw_set_may_go_on() */
 	on_each_cpu(sw_set_pause_here, NULL, 1);
 	sw_set_tasks_let_go();
+	mutex_unlock(&sw_set_tasks_lock);
 }
 
 /* When nobody wakes them, or follows CPUs, any more. */

@@ -179,6 +179,8 @@ sw_target_declare(unsigned int kind, pid_t pid, const char *path)
 	WRITE_ONCE(free->state, SW_TARGET_DECLARED);
 	WRITE_ONCE(free->kind, kind);
 	free->filled = false;
+	free->had = false;
+	WRITE_ONCE(free->rest, false);
 	free->members = 0;
 	WRITE_ONCE(free->pid, pid);
 	free->cgroup = NULL;
@@ -224,7 +226,8 @@ static struct task_struct *sw_watch_task(pid_t pid, enum pid_type type)
 	return pid_task(find_pid_ns(pid, &init_pid_ns), type);
 }
 
-/* So many threads are looked at with interrupts off: 50 us or so. */
+/* So many threads are looked at with interrupts off: 50 us or so.  The rest begins to
+ * count as soon as the work runs; until then readings of the target are withheld. */
 #define SW_WATCH_THREADS 256
 
 /* Of targets, a bit each, and of cgroups: threads are left to the work. */
@@ -238,13 +241,24 @@ static void sw_watch_on_rest(struct irq_work *work)
 	sw_work_queue(&sw_watch_rest_work);
 }
 
+static void sw_target_leave_rest(struct sw_target *t)
+{
+	WRITE_ONCE(t->rest, true);
+	/* with the xchg() in sw_watch_take_rest() */
+	smp_mb__before_atomic();
+	atomic64_or(1ULL << (t - sw_watch.targets), &sw_watch_rest);
+	irq_work_queue(&sw_watch_rest_kick);
+}
+
 /*
  * Every thread that a process has, one at a time: each that comes meanwhile has a
  * parent that is in already.
- * @most: so many; the work takes the others
- * Return: how many there are, or MOST.
+ * @most: no more than these
+ * @rest: there are more, or in an NMI the lock could not be had
+ * Return: how many were taken.
  */
-static unsigned int sw_process_take(struct sw_target *t, unsigned int most)
+static unsigned int
+sw_process_take(struct sw_target *t, unsigned int most, bool *rest)
 {
 	u64 bit = 1ULL << (t - sw_watch.targets);
 	struct task_struct *leader, *task;
@@ -258,17 +272,10 @@ static unsigned int sw_process_take(struct sw_target *t, unsigned int most)
 		for_each_thread(leader, task) {
 			if (!sw_watch_can(task))
 				continue;
-			if (n == most) {
-				atomic64_or(bit, &sw_watch_rest);
-				irq_work_queue(&sw_watch_rest_kick);
+			*rest = n == most || !sw_watch_enter(&c, &flags);
+			if (*rest)
 				break;
-			}
 			n++;
-			if (!sw_watch_enter(&c, &flags)) {
-				/* the others would lack it */
-				atomic_set(&t->holed, ~0);
-				break;
-			}
 			if (!sw_watch_add(task, bit, bit, false))
 				leader = NULL;
 			sw_watch_leave(c, flags);
@@ -345,19 +352,35 @@ static s64 sw_watch_not_there(void)
 /* The threads of a target that is open.  Return: were there any? */
 static bool sw_process_fill(struct sw_target *t, unsigned int most)
 {
-	unsigned int n = sw_process_take(t, most);
+	bool rest = false, had;
+	unsigned int n = sw_process_take(t, most, &rest);
 	unsigned long flags;
 	struct sw_cpu *c;
 
-	if (!sw_watch_enter(&c, &flags))
-		return n;
-	t->filled = true;
-	if (!n)
-		sw_target_free(t);
-	sw_watch_leave(c, flags);
+	had = n || READ_ONCE(t->had);
+	if (n)
+		WRITE_ONCE(t->had, true);
+	if (rest || !sw_watch_enter(&c, &flags)) {
+		sw_target_leave_rest(t);
+		had = true;
+	} else {
+		t->filled = true;
+		WRITE_ONCE(t->rest, false);
+		if (!had)
+			sw_target_free(t);
+		sw_watch_leave(c, flags);
+	}
 	if (n)
 		sw_watch_ask();
-	return n;
+	return had;
+}
+
+/* What a handler has left of a target, which may be another one by now. */
+static void sw_process_fill_rest(struct sw_target *t)
+{
+	if (READ_ONCE(t->state) == SW_TARGET_ON && !t->filled &&
+	    t->kind == SW_TARGET_PROCESS)
+		sw_process_fill(t, UINT_MAX);
 }
 
 /**

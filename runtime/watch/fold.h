@@ -107,7 +107,9 @@ sw_watch_turn(struct sw_watch_cpu *wc, struct sw_watched *w)
 {
 	u64 gone;
 
-	raw_spin_lock(&sw_watch.lock);
+	/* in an NMI, that other CPUs have it for long: it does so at its next switch */
+	if (!sw_lock(&sw_watch.lock))
+		return;
 	wc->active = sw_watch.active;
 	for (gone = w->want & ~sw_watch.active; gone; gone &= gone - 1)
 		sw_watch.targets[__ffs64(gone)].members--;

@@ -247,7 +247,7 @@ static s64 sw_read_target(unsigned int slot, unsigned int kind, s64 pid,
 		if (whole)
 			sum += READ_ONCE(sw_target_sums(wc, nr, false)[slot]);
 	}
-	holed = sw_is_holed(atomic_read(&t->holed), slot);
+	holed = sw_is_holed(atomic_read(&t->holed), slot) || READ_ONCE(t->rest);
 	/* with sw_target_declare(): it is still the one that was found */
 	smp_rmb();
 	if (READ_ONCE(t->order) != order || !order ||

@@ -72,7 +72,7 @@ static void sw_watch_take_rest(struct work_struct *work)
 	u64 rest = atomic64_xchg(&sw_watch_rest, 0);
 
 	for (; rest; rest &= rest - 1)
-		sw_process_take(sw_watch.targets + __ffs64(rest), UINT_MAX);
+		sw_process_fill_rest(sw_watch.targets + __ffs64(rest));
 #ifdef CONFIG_CGROUPS
 	sw_cgroups_move_rest();
 #endif
@@ -127,6 +127,9 @@ static int sw_watch_alloc(unsigned int slots, int dead)
 	unsigned int i;
 	int cpu;
 
+	/* before all that may fail: these are waited for in any case */
+	init_irq_work(&sw_watch_rest_kick, sw_watch_on_rest);
+	INIT_WORK(&sw_watch_rest_work, sw_watch_take_rest);
 	sw_watch.slots = slots;
 	sw_watch.record = sizeof(struct sw_watched) + slots * sizeof(u64);
 	sw_watch.sums = vzalloc(bytes * nr_cpu_ids);
@@ -143,8 +146,6 @@ static int sw_watch_alloc(unsigned int slots, int dead)
 		for (i = 0; i < slots; i++)
 			sw_cpu_counts(wc)[i] = SW_NONE;
 	}
-	init_irq_work(&sw_watch_rest_kick, sw_watch_on_rest);
-	INIT_WORK(&sw_watch_rest_work, sw_watch_take_rest);
 	sw_ask_init(&sw_watch_cpus.look, sw_watch_look, sw_watch_has_missed);
 	WRITE_ONCE(sw_ask_looks[SW_ASK_WATCH], sw_watch_look_meanwhile);
 	return 0;

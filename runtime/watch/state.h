@@ -67,6 +67,8 @@ struct sw_target {
 	u8 state;
 	u8 kind;		/* a thread is only ever declared */
 	bool filled;		/* the threads that were there have its bit */
+	bool had;		/* some of them do */
+	bool rest;		/* the others are left to a work: no reading yet */
 	pid_t pid;
 	u64 order;		/* the smaller one was asked for before */
 	int members;		/* threads that have its bit */
