@@ -132,10 +132,7 @@ static void first(const char *stalls, const char *file)
 	printf("first %zd", n);
 	/* and it goes on from there */
 	n = read(from, data, 40);
-	printf(" then %zd same %d\n", n,
-	       pread(from, data + SIZE, 80, 0) == 80 &&
-	       !memcmp(data + SIZE, at + SIZE - 40, 40) &&
-	       !memcmp(data + SIZE + 40, data, 40));
+	printf(" then %zd\n", n);
 }
 
 int main(int argc, char **argv)
