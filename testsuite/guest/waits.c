@@ -5,7 +5,7 @@
  *	waits TIMES MS DISK	for each cause a process w-CAUSE, one after the other,
  *				that waits TIMES times, MS milliseconds at least; the
  *				disk takes as long as it takes, and "-" is a kernel
- *				without disks, rings and limits of memory
+ *				without disks, rings, limits of memory and /proc/way
  *
  * A time may be over before its waiter is off the CPU, on a machine that stands
  * still for that long: such a wait is none.
@@ -354,12 +354,14 @@ static void wait_exit(void)
 	char c;
 
 	prctl(PR_SET_NAME, "kills");
-	if (pipe(fds))
-		_exit(1);
 	for (i = 0; i < times; i++) {
+		if (pipe(fds))
+			_exit(1);
 		child = helper(compute_with_file, fds[1]);
+		close(fds[1]);
 		if (read(fds[0], &c, 1) != 1)
 			_exit(1);
+		close(fds[0]);
 		nap();
 		kill(child, SIGKILL);
 		waitpid(child, NULL, 0);
@@ -425,7 +427,8 @@ int main(int argc, char **argv)
 		pid_t child;
 
 		if (*disk == '-' &&
-		    strstr("w-ring w-reclaim w-disk w-page", causes[i].name))
+		    strstr("w-exit w-ring w-reclaim w-disk w-page",
+			   causes[i].name))
 			continue;
 		child = fork();
 		if (!child) {
