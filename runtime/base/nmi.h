@@ -14,7 +14,9 @@
 #ifndef STAPWATCH_BASE_NMI_H
 #define STAPWATCH_BASE_NMI_H
 
+#include "base/handler.h"
 #include <linux/hardirq.h>
+#include <linux/irqflags.h>
 #include <linux/processor.h>
 #include <linux/spinlock.h>
 
@@ -27,6 +29,20 @@
 static __always_inline bool sw_in_nmi(void)
 {
 	return in_nmi();
+}
+
+/**
+ * sw_may_hold_locks - may what this has interrupted hold a driver's lock?
+ * @flags: of interrupts, before they were turned off here
+ *
+ * A driver of a PMU is called in interrupts, too, so whatever lock it takes it holds
+ * with interrupts off.  A timer's own interrupt has not come there.
+ * Context: any, interrupts off.
+ */
+static __always_inline bool sw_may_hold_locks(unsigned long flags)
+{
+	return sw_in_nmi() ||
+	       (irqs_disabled_flags(flags) && !sw_handler_is_timers());
 }
 
 /**

@@ -21,6 +21,7 @@
 #define STAPWATCH_COUNT_CPU_H
 
 #include "base/compat.h"
+#include "base/nmi.h"
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
 
@@ -69,6 +70,8 @@ struct sw_seen {
 
 struct sw_cpu {
 	unsigned int busy;
+	bool unlocked;		/* what runs here holds no lock, see base/nmi.h */
+	unsigned long flags;	/* of interrupts, as sw_enter() found them */
 	unsigned int irq_depth;
 	/* which of the sets counts, 0: none; and how often that has changed */
 	u32 set;
@@ -90,6 +93,7 @@ struct sw_cpu {
 	const struct sw_counter *counter[SW_MAX_SLOTS];
 	/* values that were withheld, and why */
 	unsigned long nested;	/* asked for within a reading or a switch */
+	unsigned long locked;	/* its driver may have had a lock */
 	unsigned long stopped;	/* the PMU had the counter stopped */
 	unsigned long moved;	/* the call returned on another CPU */
 	unsigned long early;	/* the call began before the session */
@@ -129,7 +133,17 @@ static __always_inline bool sw_enter(struct sw_cpu **c, unsigned long *flags)
 	}
 	WRITE_ONCE((*c)->busy, 1);
 	barrier();
+	(*c)->flags = *flags;
 	return true;
+}
+
+/**
+ * sw_can_call_drivers - may a PMU's driver be called that takes a lock?
+ * Context: c->busy held, by sw_enter().
+ */
+static bool sw_can_call_drivers(const struct sw_cpu *c)
+{
+	return c->unlocked || !sw_may_hold_locks(c->flags);
 }
 
 static __always_inline void sw_leave(struct sw_cpu *c, unsigned long flags)

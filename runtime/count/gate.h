@@ -168,15 +168,13 @@ static void sw_gate_look(struct sw_cpu *c)
 #define SW_GATE_TRIES 64
 
 /* Is what perf has counted in the events, or to be had from the counters?  An NMI may
- * come while perf takes one from the other, or while a driver has its lock. */
+ * come while perf takes one from the other. */
 static bool sw_gate_is_settled(const struct sw_cpu *c)
 {
 	unsigned int slot, slots = READ_ONCE(sw_pmu.slots);
 	const struct perf_event *e;
 	int state;
 
-	if (READ_ONCE(sw_pmu.placed))
-		return false;
 	for (slot = 0; slot < slots; slot++) {
 		e = c->counter[slot] ? c->counter[slot]->opened : NULL;
 		state = e ? READ_ONCE(e->hw.state) : 0;
@@ -188,37 +186,51 @@ static bool sw_gate_is_settled(const struct sw_cpu *c)
 
 /**
  * sw_gate_enter - begin to change this CPU's gates, or to look, in any context
- * Return: false where this CPU is within a reading.  Else sw_leave() must follow.
+ * @asked: in an interrupt of its own, which comes to no holder of a driver's lock
+ * Return: false where this CPU is within a reading, or may be within a driver that a
+ * counter is read by.  Else sw_gate_leave() must follow.
  */
-static bool sw_gate_enter(struct sw_cpu **c, unsigned long *flags)
+static bool
+sw_gate_enter(struct sw_cpu **c, unsigned long *flags, bool asked)
 {
 	local_irq_save(*flags);
 	*c = this_cpu_ptr(&sw_cpus);
-	if ((*c)->busy || (sw_in_nmi() && !sw_gate_is_settled(*c))) {
+	if ((*c)->busy || (sw_in_nmi() && !sw_gate_is_settled(*c)) ||
+	    (READ_ONCE(sw_pmu.locking) && !asked &&
+	     sw_may_hold_locks(*flags))) {
 		local_irq_restore(*flags);
 		return false;
 	}
 	WRITE_ONCE((*c)->busy, 1);
 	barrier();
+	(*c)->flags = *flags;
+	(*c)->unlocked = asked;
 	return true;
+}
+
+static void sw_gate_leave(struct sw_cpu *c, unsigned long flags)
+{
+	c->unlocked = false;
+	sw_leave(c, flags);
 }
 
 /**
  * sw_gate_try - apply them in any context
- * Return: false where this CPU is within a reading; it must be done later then.
+ * @asked: as of sw_gate_enter()
+ * Return: false where this CPU is within one that must end first: it is to be done later.
  */
-static bool sw_gate_try(unsigned int set)
+static bool sw_gate_try(unsigned int set, bool asked)
 {
 	unsigned long flags;
 	struct sw_cpu *c;
 
-	if (!sw_gate_enter(&c, &flags))
+	if (!sw_gate_enter(&c, &flags, asked))
 		return false;
 	/* a handler that reads on does so anew, see hit.h */
 	c->hit.cpu_found = 0;
 	c->hit.thread_found = 0;
 	sw_gate_apply(c, set);
-	sw_leave(c, flags);
+	sw_gate_leave(c, flags);
 	return true;
 }
 
@@ -229,7 +241,7 @@ static void sw_gate_on_ask(void)
 	unsigned long flags;
 	struct sw_cpu *c;
 
-	if (!sw_gate_enter(&c, &flags))
+	if (!sw_gate_enter(&c, &flags, true))
 		return;
 	if (READ_ONCE(sw_pmu.stopped) || atomic_read(&sw_pmu.sets_stopped) ||
 	    c->halted) {
@@ -237,7 +249,7 @@ static void sw_gate_on_ask(void)
 		c->hit.thread_found = 0;
 	}
 	sw_gate_apply(c, c->set);
-	sw_leave(c, flags);
+	sw_gate_leave(c, flags);
 }
 
 /*
@@ -305,7 +317,7 @@ static void __maybe_unused sw_gate_stop(unsigned int set, bool stop)
 	 * samples has none; with sw_gate_begin() */
 	if (!sw_is_running() || !smp_load_acquire(&sw_gates_on))
 		return;
-	sw_gate_try(this_cpu_read(sw_cpus.set));
+	sw_gate_try(this_cpu_read(sw_cpus.set), false);
 	irq_work_queue(this_cpu_ptr(&sw_gate_work));
 }
 

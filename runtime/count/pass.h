@@ -101,7 +101,8 @@ sw_pass(struct sw_cpu *c, u64 *from, u64 *to, struct sw_thread *cur)
 /*
  * Which slots can be read by a pass: those that count on this CPU's PMU.  One that
  * is shut, or has no counter, is none of them.
- * Return: a bit per slot; 0 where an NMI may have interrupted what changes one.
+ * Return: a bit per slot; 0 where an NMI may have interrupted what changes one, or what
+ * runs here may hold a driver's lock.
  */
 static u32 sw_passable(const struct sw_cpu *c, unsigned int slots)
 {
@@ -110,8 +111,7 @@ static u32 sw_passable(const struct sw_cpu *c, unsigned int slots)
 	const struct perf_event *e;
 	u32 bit = 1, found = 0;
 
-	/* one may be of a PMU whose driver takes a lock */
-	if (unlikely(READ_ONCE(sw_pmu.placed)) && sw_in_nmi())
+	if (unlikely(READ_ONCE(sw_pmu.locking)) && !sw_can_call_drivers(c))
 		return 0;
 	for (; at < end; at++, bit <<= 1) {
 		const struct sw_counter *k = READ_ONCE(*at);

@@ -53,8 +53,8 @@ static struct {
 	struct sw_pair __percpu *pairs[SW_MAX_SLOTS];
 	u8 set[SW_MAX_SLOTS];	/* whose slot it is; 0: it counts always */
 	u32 in_sets;		/* bit per slot that is one of a set */
-	u32 placed;		/* ... whose PMU names the CPUs that it is of */
-	u32 everywhere;		/* ... or is of all */
+	u32 everywhere;		/* ... whose PMU is of all CPUs */
+	u32 locking;		/* ... whose PMU's driver may take a lock */
 	/* what the script has stopped: all; bit per set */
 	bool stopped;
 	atomic_t sets_stopped;
@@ -74,11 +74,11 @@ static u64 sw_last(const struct sw_counter *k)
 	return READ_ONCE(k->before) + (e ? local64_read(&e->count) : 0);
 }
 
-/* Not in an NMI, which may have come while the driver has its lock. */
+/* Not where the driver may have its lock. */
 static s64 sw_now_by_driver(const struct sw_counter *k)
 {
-	if (sw_in_nmi()) {
-		sw_withheld(nested);
+	if (!sw_can_call_drivers(this_cpu_ptr(&sw_cpus))) {
+		sw_withheld(locked);
 		return SW_NONE;
 	}
 	if (READ_ONCE(k->event->hw.state) & PERF_HES_STOPPED) {
@@ -240,8 +240,6 @@ sw_pmu_is_at(unsigned int slot, const struct perf_event *e, int cpu)
 	at = sw_sysfs_is_at(e->pmu->name, cpu, &all);
 	if (all)
 		sw_pmu.everywhere |= 1U << slot;
-	else
-		sw_pmu.placed |= 1U << slot;
 	return at;
 }
 
@@ -297,8 +295,10 @@ static int sw_pmu_cpu_open(unsigned int slot, int cpu, bool for_good)
 	new->refused = for_good && rc && rc != -ENOENT &&
 		       (rc != -ENODEV || cpu_online(cpu));
 	new->opened = IS_ERR(e) ? NULL : e;
+	if (!rc && e->pmu->task_ctx_nr == perf_invalid_context)
+		sw_pmu.locking |= 1U << slot;
 	/* none that perf's oncpu ever is, where that is not enough */
-	new->cpu = rc || e->pmu->task_ctx_nr == perf_invalid_context ? -2 : cpu;
+	new->cpu = rc || sw_pmu.locking >> slot & 1 ? -2 : cpu;
 	if (sw_pmu.set[slot])
 		new->shut = SW_SHUT_INACTIVE;
 	else
@@ -459,7 +459,7 @@ static void sw_pmu_drop(unsigned int slot)
 	sw_pmu.pairs[slot] = NULL;
 	sw_pmu.set[slot] = 0;
 	sw_pmu.in_sets &= ~(1U << slot);
-	sw_pmu.placed &= ~(1U << slot);
+	sw_pmu.locking &= ~(1U << slot);
 	sw_pmu.everywhere &= ~(1U << slot);
 }
 
@@ -545,7 +545,7 @@ static int sw_pmu_open(const struct sw_event *ev, bool is_tsc, unsigned int set)
 		return -E2BIG;
 	sw_pmu.event[slot] = ev;
 	if (again) {
-		sw_pmu.placed &= ~(1U << slot);
+		sw_pmu.locking &= ~(1U << slot);
 		sw_pmu.everywhere &= ~(1U << slot);
 		WRITE_ONCE(sw_pmu.set[slot], set);
 		/* what another one lacks on a CPU that has come its work tells */

@@ -295,10 +295,13 @@ static void sw_irq_enter(void)
 
 	if (!sw_enter(&c, &flags))
 		return;
+	/* the interrupt's own part has not begun; some are NMIs */
+	c->unlocked = !sw_in_nmi();
 	if (c->irq_depth++ == 0)
 		for (i = 0; i < sw_pmu.slots; i++)
 			if (!sw_now_or_shut(c, i, this_cpu_ptr(&sw_irq_base[i])))
 				sw_hole(c->cur, i);
+	c->unlocked = false;
 	sw_leave(c, flags);
 }
 
@@ -312,6 +315,8 @@ static void sw_irq_exit(void)
 	/* the session may have begun within this interrupt */
 	if (!sw_enter(&c, &flags))
 		return;
+	/* or is over */
+	c->unlocked = !sw_in_nmi();
 	if (c->irq_depth && !--c->irq_depth)
 		for (i = 0; i < sw_pmu.slots; i++) {
 			if (!sw_now_or_shut(c, i, &now))
@@ -320,6 +325,7 @@ static void sw_irq_exit(void)
 				c->cur->sum[i] -= now -
 					      this_cpu_read(sw_irq_base[i]);
 		}
+	c->unlocked = false;
 	sw_leave(c, flags);
 }
 

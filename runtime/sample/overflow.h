@@ -18,6 +18,7 @@
 #ifndef STAPWATCH_SAMPLE_OVERFLOW_H
 #define STAPWATCH_SAMPLE_OVERFLOW_H
 
+#include "base/handler.h"
 #include "base/kernel.h"
 #include "base/nmi.h"
 #include "base/sched_text.h"
@@ -90,8 +91,6 @@ static struct {
 	u16 max_frames;
 	unsigned int counts;	/* that samples carry */
 	atomic_t unwound_in_nmi;
-	/* what stands in struct context, which is not known here */
-	size_t busy_offset;
 	bool off;		/* the script takes no samples now */
 } sw_profile = { .lock = __MUTEX_INITIALIZER(sw_profile.lock) };
 
@@ -270,15 +269,6 @@ sw_unwound(struct sw_sample *s, const unsigned long *pc, unsigned int nr,
 
 /* ---- the overflow */
 
-/* Would SystemTap leave its handler out?  It runs one at a time on a CPU. */
-static __always_inline bool sw_is_busy(void)
-{
-	const char *c = (const char *)_stp_runtime_get_context();
-
-	return !c || atomic_read((const atomic_t *)
-				 (c + sw_profile.busy_offset));
-}
-
 static void sw_overflow(struct perf_event *event, struct perf_sample_data *data,
 			struct pt_regs *regs)
 {
@@ -302,7 +292,7 @@ static void sw_overflow(struct perf_event *event, struct perf_sample_data *data,
 		sw_next_period(&s);
 		return;
 	}
-	if (unlikely(this_cpu_read(sw_is_printing) || sw_is_busy()) &&
+	if (unlikely(this_cpu_read(sw_is_printing) || sw_handler_runs()) &&
 	    (sw_profile.uses & SW_TRACES) && sw_is_running()) {
 		this_cpu_inc(sw_trace_cpus.taken);
 		this_cpu_inc(sw_trace_cpus.skipped);

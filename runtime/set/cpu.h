@@ -139,10 +139,10 @@ static void sw_set_see(void)
 
 	if (!READ_ONCE(sw_sets.running))
 		return;
-	if (!sw_gate_enter(&c, &flags))
+	if (!sw_gate_enter(&c, &flags, false))
 		return;
 	sw_gate_look(c);
-	sw_leave(c, flags);
+	sw_gate_leave(c, flags);
 }
 
 /*
@@ -267,13 +267,13 @@ static void sw_set_move_thread(struct sw_cpu *c, unsigned int to)
 	s->used = 0;
 }
 
-/* Interrupts are off.  In an NMI the rest may have to wait for an interrupt. */
+/* Interrupts are off.  The rest may have to wait for an interrupt. */
 static void sw_set_leave_for(struct sw_set_cpu *p, struct sw_cpu *c,
 			     unsigned int to)
 {
 	WRITE_ONCE(p->to, to);
 	if (c->set && c->set != to)
-		sw_gate_try(0);
+		sw_gate_try(0, false);
 }
 
 /* Interrupts are off, and it is no NMI that found this CPU busy. */
@@ -385,7 +385,7 @@ static void sw_set_wake_thread(const struct sw_set_cpu *p)
 		wake_up_process(task);
 }
 
-/* In hard interrupt: what an NMI could not do, and the thread's wake-up. */
+/* In hard interrupt: what could not be done at once, and the thread's wake-up. */
 static void sw_set_on_ask(struct irq_work *work)
 {
 	struct sw_set_cpu *p = this_cpu_ptr(sw_set_cpus);
@@ -396,7 +396,7 @@ static void sw_set_on_ask(struct irq_work *work)
 		sw_set_leave_for_next(p, c);
 	}
 	if (c->set && READ_ONCE(p->to) != c->set)
-		sw_gate_try(0);
+		sw_gate_try(0, true);
 	/* with sw_sets_end(), which cancels them */
 	if (READ_ONCE(sw_sets.running) && READ_ONCE(sw_sets.asked))
 		sw_work_queue(&sw_set_opener);

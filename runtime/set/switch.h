@@ -346,7 +346,7 @@ static bool sw_set_gate(struct sw_set_cpu *p, unsigned int set)
 	local_irq_save(flags);
 	here = sw_set_is_here(p);
 	if (here)
-		WARN_ON_ONCE(!sw_gate_try(set));
+		WARN_ON_ONCE(!sw_gate_try(set, true));
 	local_irq_restore(flags);
 	return here;
 }

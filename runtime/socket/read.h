@@ -5,12 +5,11 @@
  * Who may run what, against whom:
  *
  *   sw_socket_read(), _age()	any context, NMI included; a PMU's driver is not called
- *				in an NMI, since it may hold a lock
+ *				where it may hold a lock, see base/nmi.h
  *   sw_socket_look()		interrupts off, on the CPU whose counters it reads, by
- *				itself or where another CPU has asked (base/ask.h); against
- *				itself, from a probe on the driver, it does nothing
- *   sw_socket_tell(), sw_socket_ask()	interrupts off, in an NMI too: there this CPU
- *				looks after it
+ *				itself or where another CPU has asked (base/ask.h)
+ *   sw_socket_tell(), sw_socket_ask()	interrupts off, in an NMI too: where it may hold
+ *				a driver's lock this CPU looks in an interrupt
  */
 #ifndef STAPWATCH_SOCKET_READ_H
 #define STAPWATCH_SOCKET_READ_H
@@ -54,8 +53,6 @@ static void sw_socket_look(void)
 	unsigned int i;
 	u64 began;
 
-	if (c->rounds & 1)
-		return;
 	WRITE_ONCE(c->rounds, c->rounds + 1);
 	/* before it looks, since who asks from now on wants another look; with
 	 * sw_socket_has_looked() */
@@ -89,11 +86,16 @@ static void sw_socket_has_missed(int cpu)
 	WRITE_ONCE(per_cpu_ptr(&sw_socket_cpus, cpu)->asked, 0);
 }
 
-static void sw_socket_tell(int cpu)
+/* @flags: of interrupts, before they were turned off */
+static void sw_socket_tell(int cpu, unsigned long flags)
 {
 	struct sw_socket_cpu *c = per_cpu_ptr(&sw_socket_cpus, cpu);
+	bool here = cpu == smp_processor_id();
 
-	if (cpu == smp_processor_id() && !sw_in_nmi())
+	/* a probe on the driver would have each look be followed by another one */
+	if (here && c->rounds & 1)
+		return;
+	if (here && !sw_may_hold_locks(flags))
 		sw_socket_look();
 	else if (!xchg(&c->asked, 1))
 		sw_ask_cpu(&c->look);
@@ -109,7 +111,7 @@ static bool sw_socket_is_first(const struct sw_socket_counter *list,
 }
 
 /* Let each CPU look, once, that has counters of an event. */
-static void sw_socket_ask(unsigned int n)
+static void sw_socket_ask(unsigned int n, unsigned long flags)
 {
 	const struct sw_socket_counter *list = READ_ONCE(sw_socket.of[n]), *k;
 	int cpu;
@@ -117,7 +119,7 @@ static void sw_socket_ask(unsigned int n)
 	for (k = list; k; k = k->next) {
 		cpu = sw_socket_cpu_of(k);
 		if (cpu >= 0 && sw_socket_is_first(list, k, cpu))
-			sw_socket_tell(cpu);
+			sw_socket_tell(cpu, flags);
 	}
 }
 
@@ -147,7 +149,7 @@ static void sw_socket_refresh(unsigned int n)
 	if (!READ_ONCE(sw_socket.on))
 		return;
 	local_irq_save(flags);
-	sw_socket_ask(n);
+	sw_socket_ask(n, flags);
 	local_irq_restore(flags);
 	end = sw_clock_ns() + SW_SOCKET_WAIT_NS;
 	while (in_task() && !irqs_disabled() && !sw_socket_is_new(n) &&

@@ -53,7 +53,7 @@ static void sw_socket_round(struct work_struct *work)
 		for (k = READ_ONCE(sw_socket.of[i]); k; k = k->next) {
 			cpu = sw_socket_cpu_of(k);
 			if (cpu >= 0 && !cpumask_test_and_set_cpu(cpu, &told))
-				sw_socket_tell(cpu);
+				sw_socket_tell(cpu, flags);
 		}
 	local_irq_restore(flags);
 	sw_work_delay(&sw_socket_work, SW_SOCKET_EVERY);

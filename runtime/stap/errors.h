@@ -40,6 +40,7 @@
 static void sw_report(bool has_threads)
 {
 	SW_REPORT(nested, "asked for within another reading on that CPU (NMI)");
+	SW_REPORT(locked, "asked for in an NMI, or with interrupts off, of a PMU whose driver may hold a lock then");
 	SW_REPORT(stopped, "the counter was off the PMU");
 	SW_REPORT(elsewhere, "asked for on a CPU that stapwatch_cpus leaves out");
 	SW_REPORT(absent, "asked for on a CPU that the event's PMU is not of: one of another kind, or not the one that counts for its socket");

@@ -428,7 +428,9 @@ static unsigned int __maybe_unused sw_perf_probes(void)
 	if (!sw_is_asked) {						\
 		sw_is_asked = true;					\
 		SW_POINT_TO_PARTS();					\
-		sw_profile.busy_offset = offsetof(struct context, busy); \
+		sw_context.busy = offsetof(struct context, busy);	\
+		sw_context.probe_type = offsetof(struct context, probe_type); \
+		sw_context.hrtimer = stp_probe_type_hrtimer;		\
 		sw_output.chan = &_stp_relay_data.rchan;			\
 		sw_output.overwrite = &_stp_relay_data.overwrite_flag;	\
 		sw_state_running = STAP_SESSION_RUNNING;		\

@@ -26,6 +26,7 @@
 #include "base/ask.h"
 #include "base/clock.h"
 #include "base/kernel.h"
+#include "base/nmi.h"
 #include "count/chosen.h"
 #include "count/gate.h"
 #include "count/vthread.h"
@@ -208,15 +209,15 @@ static void sw_watch_look_at_current(struct sw_cpu *c, struct sw_watch_cpu *wc)
 		sw_watch_turn(wc, w);
 }
 
-/* What this CPU runs is taken in, and brought up to date.  Return: false in the middle of
- * a reading or a look. */
-static bool sw_watch_try_look(void)
+/* What this CPU runs is taken in, and brought up to date.  Return: false where that must
+ * wait, see sw_gate_enter(). */
+static bool sw_watch_try_look(bool asked)
 {
 	struct sw_watch_cpu *wc;
 	unsigned long flags;
 	struct sw_cpu *c;
 
-	if (!sw_gate_enter(&c, &flags))
+	if (!sw_gate_enter(&c, &flags, asked))
 		return false;
 	wc = this_cpu_ptr(&sw_watch_cpus);
 	WRITE_ONCE(wc->rounds, wc->rounds + 1);
@@ -229,20 +230,20 @@ static bool sw_watch_try_look(void)
 	}
 	/* with sw_watch_has_looked() */
 	smp_store_release(&wc->rounds, wc->rounds + 1);
-	sw_leave(c, flags);
+	sw_gate_leave(c, flags);
 	return true;
 }
 
 static void sw_watch_look(void)
 {
-	sw_watch_try_look();
+	sw_watch_try_look(true);
 }
 
 /* See sw_ask_meanwhile(): with interrupts on it has been asked already. */
 static void sw_watch_look_meanwhile(void)
 {
 	if (irqs_disabled() && READ_ONCE(this_cpu_ptr(&sw_watch_cpus)->asked))
-		sw_watch_try_look();
+		sw_watch_try_look(false);
 }
 
 /* A CPU that was to look is offline. */
@@ -264,7 +265,7 @@ static bool sw_watch_has_looked(int cpu)
 /**
  * sw_watch_ask - let every CPU look at what it runs
  *
- * This one has done so when it returns, unless this is in the middle of a reading: then
+ * This one has done so when it returns, unless that must wait, see sw_gate_enter(): then
  * it does so in an interrupt.  A CPU that is on its way up finds all in its first switch;
  * one that goes down cannot go with interrupts off here.
  */
@@ -276,7 +277,7 @@ static void sw_watch_ask(void)
 
 	local_irq_save(flags);
 	me = smp_processor_id();
-	looked = sw_watch_try_look();
+	looked = sw_watch_try_look(!sw_may_hold_locks(flags));
 	for_each_online_cpu(cpu) {
 		struct sw_watch_cpu *wc = per_cpu_ptr(&sw_watch_cpus, cpu);
 

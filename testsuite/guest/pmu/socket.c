@@ -4,11 +4,13 @@
  *
  * They count what a program asks for by "socket N", the second controller twice as
  * much.  One CPU stands for all, the last one as long as it is online, and nobody
- * else may read them; nor may an NMI.
+ * else may read them; nor may an NMI, nor who has interrupted a reading, since there may
+ * be a lock.
  */
 #include "simpmu.h"
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
+#include <linux/math.h>
 #include <linux/module.h>
 #include <linux/sysfs.h>
 
@@ -23,6 +25,8 @@ static int sim_socket_state;
 static atomic_t sim_socket_used;
 /* how often one was read */
 static atomic_t sim_socket_reads;
+/* within another reading */
+static atomic_t sim_socket_twice;
 static int sim_socket_number_get(char *to, const struct kernel_param *kp)
 {
 	return sysfs_emit(to, "%d\n", atomic_read((atomic_t *)kp->arg));
@@ -32,6 +36,7 @@ static const struct kernel_param_ops sim_socket_number_ops = {
 };
 module_param_cb(socket_used, &sim_socket_number_ops, &sim_socket_used, 0444);
 module_param_cb(socket_reads, &sim_socket_number_ops, &sim_socket_reads, 0444);
+module_param_cb(socket_twice, &sim_socket_number_ops, &sim_socket_twice, 0444);
 
 /* they stay behind when their CPU goes, as with a driver that does not look */
 static bool sim_socket_stays;
@@ -65,10 +70,21 @@ static int sim_socket_init_event(struct perf_event *e)
 	return 0;
 }
 
+static DEFINE_PER_CPU(unsigned int, sim_socket_locks);
+
 static void sim_socket_read(struct perf_event *e)
 {
 	u64 now = sim_socket_source(e);
+	unsigned long flags;
 
+	local_irq_save(flags);
+	if (this_cpu_inc_return(sim_socket_locks) != 1)
+		atomic_inc(&sim_socket_twice);
+	else
+		/* where a probe may be; few others call it */
+		int_sqrt(smp_processor_id() + 1);
+	this_cpu_dec(sim_socket_locks);
+	local_irq_restore(flags);
 	/* not sim_socket_cpu, which is another already while events are moved there */
 	WARN_ON_ONCE(in_nmi() || smp_processor_id() != READ_ONCE(e->oncpu));
 	atomic_inc(&sim_socket_reads);
