@@ -279,6 +279,8 @@ sw_process_take(struct sw_target *t, unsigned int most, bool *rest)
 			if (!sw_watch_add(task, bit, bit, false))
 				leader = NULL;
 			sw_watch_leave(c, flags);
+			/* with sw_watch_on_new() */
+			smp_mb();
 			/* no room for one, and so for no other */
 			if (!leader)
 				break;
@@ -541,19 +543,21 @@ static u64 (*sw_bits_of_cgroup)(struct task_struct *task);
 static void sw_watch_on_new(void *data, struct task_struct *child,
 			    sw_clone_flags clone_flags)
 {
-	struct sw_thread *e = sw_table_find(&sw_threads, current);
+	struct sw_thread *e;
 	struct sw_watched *w;
 	u64 bits = 0, own = 0;
 	unsigned long flags;
 	struct sw_cpu *c;
 
-	if (!e && !sw_bits_of_cgroup)
-		return;
 	/* the idle thread of a CPU that comes */
 	if (!child->pid)
 		return;
-	/* with sw_process_take(), which looks for children after their parents */
+	/* with sw_process_take() and sw_target_take_cgroup(): either these find the child,
+	 * or what it is to count for is seen here; most are nobody's, and take no lock */
 	smp_mb();
+	if (!sw_table_find(&sw_threads, current) &&
+	    !(sw_bits_of_cgroup && sw_bits_of_cgroup(child)))
+		return;
 	if (!sw_watch_enter(&c, &flags))
 		return;
 	e = sw_table_find(&sw_threads, current);

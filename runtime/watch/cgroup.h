@@ -30,6 +30,7 @@
 /* The targets that a thread is in by its cgroup. */
 static u64 sw_cgroup_bits(struct task_struct *task)
 {
+	/* with smp_store_release() in sw_target_take_cgroup() */
 	u64 left = READ_ONCE(sw_watch.cgroups), bits = 0;
 	struct cgroup *cgroup;
 	unsigned int nr;
@@ -129,10 +130,12 @@ static void sw_target_take_cgroup(struct sw_target *t)
 	if (sw_watch_enter(&c, &flags)) {
 		t->cgroup = cgroup;
 		sw_target_open(t);
-		WRITE_ONCE(sw_watch.cgroups, sw_watch.cgroups | bit);
+		/* with sw_cgroup_bits(), which goes from the bit to the cgroup */
+		smp_store_release(&sw_watch.cgroups, sw_watch.cgroups | bit);
 		sw_watch_leave(c, flags);
 	}
-	/* who comes meanwhile is seen by the tracepoints */
+	/* who comes meanwhile is seen by the tracepoints; with sw_watch_on_new() */
+	smp_mb();
 	rcu_read_lock();
 	for_each_process_thread(p, task) {
 		if (sw_watch_can(task) && sw_cgroup_bits(task) & bit &&
