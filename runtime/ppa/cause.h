@@ -24,6 +24,7 @@
 #include "ppa/state.h"
 #include "ppa/threads.h"
 #include <asm/syscall.h>
+#include <linux/backing-dev.h>
 #include <linux/compat.h>
 #include <linux/fdtable.h>
 #include <linux/fs.h>
@@ -139,6 +140,14 @@ static struct inode *ppa_inode_of(unsigned long fd)
 	return file ? READ_ONCE(file->f_inode) : NULL;
 }
 
+/* Is a file system's data anywhere but in memory?  Nothing is written back of /proc, of a
+ * cgroup's files and their like, nor of one that lies upon others, which may have a disk. */
+static bool ppa_has_disk(const struct super_block *sb)
+{
+	return READ_ONCE(sb->s_bdi) != &noop_backing_dev_info ||
+	       sb->s_stack_depth;
+}
+
 /* What a file of current's is. */
 static u8 ppa_cause_of_file(unsigned long fd)
 {
@@ -152,8 +161,10 @@ static u8 ppa_cause_of_file(unsigned long fd)
 #endif
 	switch (READ_ONCE(inode->i_mode) & S_IFMT) {
 	case S_IFREG:
-	case S_IFBLK:
 	case S_IFDIR:
+		return ppa_has_disk(inode->i_sb) ? PPA_PART_DISK
+						 : PPA_PART_KERNEL;
+	case S_IFBLK:
 		return PPA_PART_DISK;
 	case S_IFIFO:
 		return PPA_PART_PIPE;
