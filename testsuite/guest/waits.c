@@ -6,6 +6,8 @@
  *				that waits TIMES times, MS milliseconds at least; the
  *				disk takes as long as it takes, and "-" is a kernel
  *				without disks, rings, limits of memory and /proc/way
+ *	waits TIMES MS DISK measured	and what both say of it that measures.h has;
+ *				one that its cgroup lets run for a part of the time, too
  *
  * A time may be over before its waiter is off the CPU, on a machine that stands
  * still for that long: such a wait is none.
@@ -15,7 +17,9 @@
 #include <linux/futex.h>
 #include <linux/io_uring.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +34,7 @@
 #include <unistd.h>
 
 #include "await.h"
+#include "measures.h"
 
 #define PAGE 4096
 
@@ -55,9 +60,11 @@ static pid_t helper(void (*run)(int), int arg)
 	_exit(0);
 }
 
-/* A machine that stood still for a while does not make it late. */
+/* A machine that stood still for a while does not make it late.  It goes to sleep while
+ * nobody else runs: how long that takes is measured. */
 static void nap_while_it_sleeps(void)
 {
+	usleep(10000);
 	await(getppid(), 'S');
 	nap();
 }
@@ -385,13 +392,84 @@ static void reclaim_once(void)
 	next += PAGE;
 }
 
+#define OWN_CPU 1
+
+static void stay_on_cpu(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(OWN_CPU, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		_exit(1);
+}
+
+/* Pressure is a mean of the CPUs': of a thread that goes from one to another within two
+ * seconds there is less. */
 static void wait_reclaim(void)
 {
 	int fd = open("cg/high/cgroup.procs", O_WRONLY);
 
+	stay_on_cpu();
 	if (write(fd, "0", 1) != 1)
 		_exit(1);
 	wait_often(reclaim_once);
+}
+
+/* ---- in a cgroup that may run for a part of the time */
+
+/* For how long threads ran on that CPU, up to the last switch; nanoseconds. */
+static uint64_t cpu_ran(void)
+{
+	unsigned long long ran = 0;
+	char line[512], cpu[8];
+	FILE *f = fopen("/proc/schedstat", "re");
+
+	snprintf(cpu, sizeof(cpu), "cpu%d ", OWN_CPU);
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, cpu, strlen(cpu)))
+			sscanf(line, "%*s %*u %*u %*u %*u %*u %*u %llu", &ran);
+	fclose(f);
+	return ran;
+}
+
+/* For how long others have run there, since it was all but that. */
+static uint64_t others_ran(uint64_t but)
+{
+	unsigned long long own = 0;
+	FILE *f;
+
+	/* this thread's run is over */
+	usleep(1000);
+	f = fopen("/proc/thread-self/schedstat", "re");
+	if (!f || fscanf(f, "%llu", &own) != 1)
+		_exit(1);
+	fclose(f);
+	return cpu_ran() - own - but;
+}
+
+static void wait_limit(void)
+{
+	static const char stat[] = "cg/max/cpu.stat";
+	int fd = open("cg/max/cgroup.procs", O_WRONLY);
+	uint64_t had;
+	long i;
+
+	stay_on_cpu();
+	had = others_ran(0);
+	if (write(fd, "0", 1) != 1)
+		_exit(1);
+	while (measures_in(stat, "", "nr_throttled", 1) < times)
+		for (i = 0; i < 1000000; i++)
+			asm volatile("");
+	close(fd);
+	fd = open("cg/cgroup.procs", O_WRONLY);
+	if (write(fd, "0", 1) != 1)
+		_exit(1);
+	printf("limited %.0f pressure %.0f others %.0f\n",
+	       measures_in(stat, "", "throttled_usec", 1e3),
+	       measures_in("cg/max/cpu.pressure", "full", "total=", 1e3),
+	       (double)others_ran(had));
 }
 
 static const struct {
@@ -411,24 +489,29 @@ static const struct {
 	{ "w-reclaim", wait_reclaim },
 	{ "w-disk", wait_disk },
 	{ "w-page", wait_page },
+	{ "w-limit", wait_limit },
 };
 
-int main(int argc, char **argv)
+/* Whether it is left, on a kernel without a disk, or where nothing is measured. */
+static bool is_left(const char *name, bool measured)
+{
+	if (*disk == '-' && strstr("w-exit w-ring w-reclaim w-disk w-page", name))
+		return true;
+	/* none is there to be measured; the kernel does not count that */
+	if (measured)
+		return strstr("w-exit w-stopped", name);
+	return !strcmp(name, "w-limit");
+}
+
+static int wait_for_all(void)
 {
 	unsigned int i;
 	int status, failed = 0;
 
-	if (argc != 4)
-		return 2;
-	times = atoi(argv[1]);
-	ms = atoi(argv[2]);
-	disk = argv[3];
 	for (i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
 		pid_t child;
 
-		if (*disk == '-' &&
-		    strstr("w-exit w-ring w-reclaim w-disk w-page",
-			   causes[i].name))
+		if (is_left(causes[i].name, false))
 			continue;
 		child = fork();
 		if (!child) {
@@ -443,4 +526,46 @@ int main(int argc, char **argv)
 		}
 	}
 	return failed;
+}
+
+static void measure(const char *name, void (*run)(void))
+{
+	const uint64_t served = measures_served();
+	const bool reclaims = !strcmp(name, "w-reclaim");
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		prctl(PR_SET_NAME, name);
+		run();
+		raise(SIGSTOP);
+	}
+	waitpid(child, &status, WUNTRACED);
+	if (!WIFSTOPPED(status)) {
+		printf("%s failed\n", name);
+		return;
+	}
+	await(child, 'T');
+	measures_say(name, child, reclaims ? "cg/high/memory.pressure" : NULL,
+		     served);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int i;
+
+	if (argc != 4 && argc != 5)
+		return 2;
+	times = atoi(argv[1]);
+	ms = atoi(argv[2]);
+	disk = argv[3];
+	if (argc == 4)
+		return wait_for_all();
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (i = 0; i < sizeof(causes) / sizeof(*causes); i++)
+		if (!is_left(causes[i].name, true))
+			measure(causes[i].name, causes[i].run);
+	return 0;
 }
