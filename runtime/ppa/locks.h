@@ -297,14 +297,17 @@ static bool ppa_futex_is_robust(unsigned long word)
 }
 
 /* A thread by the number that current's process knows it by; 0 where there is none,
- * or where it is another process's and OURS is wanted. */
+ * or where it is another process's and OURS is wanted.  Whoever ends has no number, and so
+ * no namespace of numbers, before its last switch. */
 static u32 ppa_lock_tid(u32 tid, bool ours)
 {
 	const struct task_struct *task;
+	struct pid_namespace *ns;
 	u32 nr = 0;
 
 	rcu_read_lock();
-	task = pid_task(find_vpid(tid), PIDTYPE_PID);
+	ns = task_active_pid_ns(current);
+	task = ns ? pid_task(find_pid_ns(tid, ns), PIDTYPE_PID) : NULL;
 	if (task && (!ours || task->tgid == current->tgid))
 		nr = task->pid;
 	rcu_read_unlock();
