@@ -259,7 +259,7 @@ struct ppa_syscall {
 
 #define PPA_NR_CALL_VALUES 3
 
-/* Those of no kind are all that found no room. */
+/* Those of no kind are all that found no room, or have none any more. */
 enum ppa_lock_kind {
 	PPA_LOCK_LOST,
 	PPA_LOCK_SPIN,
@@ -329,6 +329,12 @@ struct ppa_lock {
 	char places[PPA_LOCK_FRAMES][PPA_LOCK_TEXT];
 	/* beyond the stride: not told */
 	struct ppa_lock_waker wakers[PPA_LOCK_WAKERS];
+	/*
+	 * When the record was begun, in ticks; 0, or beyond the stride: not told.  A record
+	 * that was not used for a while may end.  What it had goes to the record of no kind
+	 * of its process, or to that of no process.
+	 */
+	uint64_t born;
 };
 
 /* What a thread that was ready waited for, beside the threads that are told. */

@@ -12,6 +12,7 @@
 #define STAPWATCH_PPA_DIRS_H
 
 #include "base/work.h"
+#include "ppa/lock_age.h"
 #include "ppa/proc.h"
 #include "ppa/proc_competitors.h"
 #include "ppa/proc_locks.h"
@@ -126,6 +127,7 @@ static DECLARE_DELAYED_WORK(ppa_look, ppa_look_work);
 static void ppa_look_work(struct work_struct *work)
 {
 	ppa_dirs_look();
+	ppa_locks_age();
 	mutex_lock(&ppa.lock);
 	/* on CPUs that have come */
 	if (ppa.expiring)

@@ -174,7 +174,7 @@ static void ppa_spin_over(struct ppa_spin *s)
 	u64 now = sw_tsc();
 
 	ppa_lock_add(s->row, PPA_LOCK_SPUN, now > s->since ? now - s->since : 0);
-	s->lock = NULL;
+	WRITE_ONCE(s->lock, NULL);
 }
 
 /* Whatever it was spun for; an interrupt's own is another. */
@@ -196,9 +196,9 @@ static void ppa_spins_forget(void)
 
 static void ppa_spin_begins(struct ppa_spin *s, const void *lock, u32 row)
 {
-	s->row = row;
+	WRITE_ONCE(s->row, row);
 	s->since = sw_tsc();
-	s->lock = lock;
+	WRITE_ONCE(s->lock, lock);
 }
 
 static void ppa_block_begins(const void *lock, u32 row)
@@ -207,7 +207,7 @@ static void ppa_block_begins(const void *lock, u32 row)
 
 	if (!r)
 		return;
-	r->lock_row = row;
+	WRITE_ONCE(r->lock_row, row);
 	WRITE_ONCE(r->lock, lock);
 }
 
@@ -224,7 +224,7 @@ static void ppa_on_lock_begin(void *data, void *lock, unsigned int flags)
 	s = ppa_spin_here();
 	/* what spins already, and begins to, was left by a thread of no record */
 	if (spins)
-		s->lock = NULL;
+		WRITE_ONCE(s->lock, NULL);
 	ppa_spin_ends(s, lock);
 	holder = ppa_lock_holder(lock, kind);
 	if (!spins || holder || kind != PPA_LOCK_MUTEX) {
@@ -297,8 +297,8 @@ static bool ppa_futex_is_robust(unsigned long word)
 }
 
 /* A thread by the number that current's process knows it by; 0 where there is none,
- * or where it is another process's and OURS is wanted.  Whoever ends has no number, and so
- * no namespace of numbers, before its last switch. */
+ * or where it is another process's and OURS is wanted.  A thread that ends loses its number,
+ * and with it the namespace of numbers, before its last switch. */
 static u32 ppa_lock_tid(u32 tid, bool ours)
 {
 	const struct task_struct *task;
@@ -412,9 +412,10 @@ static noinline void ppa_lock_out(struct ppa_rec *out, struct task_struct *task)
 	if (s->lock)
 		ppa_spin_over(s);
 	if (out->part == PPA_PART_LOCK && out->lock)
-		out->waits_for = 1 + out->lock_row;
+		WRITE_ONCE(out->waits_for, 1 + out->lock_row);
 	else if (out->part == PPA_PART_LOCK || out->part == PPA_PART_FUTEX)
-		out->waits_for = 1 + ppa_lock_of_call(task, out->part);
+		WRITE_ONCE(out->waits_for,
+			   1 + ppa_lock_of_call(task, out->part));
 	out->waited = ppa_lock_sum(out);
 }
 
@@ -424,8 +425,8 @@ static noinline void ppa_lock_in(struct ppa_rec *in)
 	ppa_lock_add(in->waits_for - 1, PPA_LOCK_WAITS,
 		     ppa_lock_sum(in) - in->waited);
 	ppa_lock_woken(&ppa_locks.rows[in->waits_for - 1],
-		       READ_ONCE(in->waker));
-	in->waits_for = 0;
+		       READ_ONCE(in->waker), 1);
+	WRITE_ONCE(in->waits_for, 0);
 }
 
 /* ---- from the first to the last */
@@ -439,14 +440,15 @@ static long ppa_locks_lost(void)
 
 	for (at = 0; at < ppa_locks.nr; at++) {
 		row = &ppa_locks.rows[at];
-		/* with smp_store_release() in ppa_lock_place(); the first has no key */
+		/* with smp_store_release() in ppa_lock_claim(); the first has no key */
 		if (at && (!(smp_load_acquire(&row->state) & PPA_LOCK_FILLED) ||
 			   row->key.kind != PPA_LOCK_LOST))
 			continue;
 		n += atomic64_read(&row->counts[PPA_LOCK_WAITS]) +
 		     atomic64_read(&row->counts[PPA_LOCK_SPUN]);
 	}
-	return n;
+	/* in those rows, too */
+	return n - atomic64_read(&ppa_locks.given_back);
 }
 
 static void ppa_locks_free(void)
@@ -467,8 +469,12 @@ static int ppa_locks_alloc(unsigned int max)
 	if (!ppa_locks.rows)
 		return -ENOMEM;
 	/* the first is in neither of them */
-	ppa_locks.kernels = (struct ppa_lock_half) { 1, places - half };
-	ppa_locks.programs = (struct ppa_lock_half) { 1 + places - half, half };
+	ppa_locks.kernels = (struct ppa_lock_half) {
+		.first = 1, .places = places - half
+	};
+	ppa_locks.programs = (struct ppa_lock_half) {
+		.first = 1 + places - half, .places = half
+	};
 	ppa_locks.text.from = kallsyms_lookup_name("__lock_text_start");
 	ppa_locks.text.to = kallsyms_lookup_name("__lock_text_end");
 	ppa_locks.may_see = (void *)kallsyms_lookup_name("kallsyms_show_value");

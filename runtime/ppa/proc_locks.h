@@ -13,7 +13,7 @@
 #ifndef STAPWATCH_PPA_PROC_LOCKS_H
 #define STAPWATCH_PPA_PROC_LOCKS_H
 
-#include "ppa/locks.h"
+#include "ppa/lock_age.h"
 #include "ppa/proc.h"
 #include <linux/kernel.h>
 #include <linux/preempt.h>
@@ -70,6 +70,7 @@ ppa_lock_take(const struct ppa_lock_row *row, bool may_see, struct ppa_lock *to)
 	to->space = key->space;
 	to->holder = key->holder;
 	to->nr_frames = key->nr;
+	to->born = row->born;
 	memcpy(to->comm, row->comm, sizeof(to->comm));
 	memcpy(to->ip, key->ip, sizeof(to->ip));
 	for (i = 0; i < PPA_NR_LOCK_VALUES; i++)
@@ -93,7 +94,7 @@ static int ppa_lock_put(struct seq_file *m, u32 at)
 	const struct ppa_lock_row *row = &ppa_locks.rows[at];
 	struct ppa_lock *to;
 
-	/* with smp_store_release() in ppa_lock_place(); the first has no key */
+	/* with smp_store_release() in ppa_lock_claim(); the first has no key */
 	if (at && !(smp_load_acquire(&row->state) & PPA_LOCK_FILLED))
 		return SEQ_SKIP;
 	to = kzalloc(sizeof(*to), GFP_KERNEL);
@@ -144,12 +145,20 @@ static int ppa_locks_open(struct inode *inode, struct file *file)
 		 seq_open(file, &ppa_locks_seq);
 	struct seq_file *m = file->private_data;
 
+	if (rc)
+		return rc;
+	ppa_locks_look();
 	/* NULL: who opens it may not */
-	if (!rc)
-		m->private = ppa_locks_may_see(file) ? m : NULL;
-	return rc;
+	m->private = ppa_locks_may_see(file) ? m : NULL;
+	return 0;
 }
 
-PPA_OPS(ppa_locks_ops, ppa_locks_open, seq_release);
+static int ppa_locks_release(struct inode *inode, struct file *file)
+{
+	ppa_locks_looked();
+	return seq_release(inode, file);
+}
+
+PPA_OPS(ppa_locks_ops, ppa_locks_open, ppa_locks_release);
 
 #endif

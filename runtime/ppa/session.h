@@ -97,6 +97,10 @@ static void ppa_end(void)
 	if (n)
 		_stp_warn("stapwatch: %ld waits for locks found no room among them; -G ppa_locks=N makes it\n",
 			  n);
+	n = atomic64_read(&ppa_locks.given_back);
+	if (n)
+		_stp_warn("stapwatch: the rows of %ld waits for locks are others' now, after a while without use; -G ppa_locks=N makes room\n",
+			  n);
 	ppa_locks_free();
 	ppa_ready_free();
 	atomic_set(&ppa.table.refused, 0);

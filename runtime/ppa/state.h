@@ -24,6 +24,7 @@
  *   cause.h	what a thread that blocks waits for
  *   lock_rows.h	what is known of locks, where that is asked for
  *   locks.h	... for which lock it waits, there
+ *   lock_age.h	... what of it is not kept for ever
  *   competitors.h	who ran on a CPU while a thread was ready
  *   ready.h	... for each record, where that is asked for
  *   sched.h	switches, wake-ups, and what the scheduler does with a thread

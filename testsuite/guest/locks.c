@@ -5,6 +5,10 @@
  *	locks TIMES MS		MS milliseconds at least for each that blocks
  *	locks many NR		wait for NR futexes, each once, and tell how often that
  *				blocked
+ *	locks one SIGTERM	wait for one until that comes, and tell the same
+ *	locks rows DIR		tell how many rows of its rawlocks are programs'
+ *	locks waits DIR		tell how many waits its rawlocks has, its rawthreads, and
+ *				its rawlocks again
  *
  * Its first thread, the holder, has them; the second one, the waiter, wants them.  It
  * prints what the test must know: the numbers of both, where the futexes are, and
@@ -14,6 +18,8 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +34,7 @@
 #include <unistd.h>
 
 #include "await.h"
+#include "ppa/abi.h"
 
 static int times, ms, held, locked, locked_too;
 static _Atomic pid_t waiter;
@@ -278,6 +285,93 @@ static int want_many(int nr)
 	return 0;
 }
 
+static void on_signal(int sig)
+{
+	(void)sig;
+}
+
+static int want_one(void)
+{
+	const struct sigaction act = { .sa_handler = on_signal };
+	const long first = blocked();
+	unsigned int word = 0;
+
+	sigaction(SIGTERM, &act, NULL);
+	syscall(SYS_futex, &word, FUTEX_WAIT, 0, NULL, NULL, 0);
+	printf("one %d blocked %ld\n", getpid(), blocked() - first);
+	return 0;
+}
+
+/* Each record of one of ppa's files; what it is asked for adds up. */
+static unsigned long long each_record(const char *dir, const char *name,
+				      unsigned long long (*ask)(const void *))
+{
+	static char record[4096];
+	unsigned long long n = 0;
+	struct ppa_header h;
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "re");
+	if (!f || fread(&h, sizeof(h), 1, f) != 1 || h.stride > sizeof(record))
+		die(path);
+	while (fread(record, h.stride, 1, f) == 1)
+		n += ask(record);
+	fclose(f);
+	return n;
+}
+
+static unsigned long long is_programs(const void *record)
+{
+	const struct ppa_lock *l = record;
+
+	return l->kind == PPA_LOCK_FUTEX || l->kind == PPA_LOCK_FUTEXES ||
+	       l->kind == PPA_LOCK_FILE ||
+	       (l->kind == PPA_LOCK_LOST && l->space);
+}
+
+static unsigned long long waits_of_lock(const void *record)
+{
+	const struct ppa_lock *l = record;
+
+	return l->values[PPA_LOCK_WAITS];
+}
+
+static unsigned long long waits_of_thread(const void *record)
+{
+	const struct ppa_thread *t = record;
+
+	return t->waits[PPA_PART_LOCK] + t->waits[PPA_PART_FUTEX];
+}
+
+/* When each CPU has run us, none is between a thread's count and a row's. */
+static void settle(void)
+{
+	cpu_set_t all, one;
+	int cpu;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &all))
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		sched_setaffinity(0, sizeof(one), &one);
+	}
+}
+
+static void tell_waits(const char *dir)
+{
+	const unsigned long long had = each_record(dir, "rawlocks", waits_of_lock);
+	const unsigned long long is = each_record(dir, "rawthreads",
+						  waits_of_thread);
+
+	settle();
+	printf("waits %llu %llu %llu\n", had, is,
+	       each_record(dir, "rawlocks", waits_of_lock));
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t thread;
@@ -287,6 +381,16 @@ int main(int argc, char **argv)
 		return 2;
 	if (!strcmp(argv[1], "many"))
 		return want_many(atoi(argv[2]));
+	if (!strcmp(argv[1], "one"))
+		return want_one();
+	if (!strcmp(argv[1], "rows")) {
+		printf("%llu\n", each_record(argv[2], "rawlocks", is_programs));
+		return 0;
+	}
+	if (!strcmp(argv[1], "waits")) {
+		tell_waits(argv[2]);
+		return 0;
+	}
 	times = atoi(argv[1]);
 	ms = atoi(argv[2]);
 	held = open("/proc/held", O_RDWR);

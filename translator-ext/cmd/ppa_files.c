@@ -279,6 +279,13 @@ int ppa_by_lock(const void *a, const void *b)
 	return rc;
 }
 
+int ppa_by_lock_record(const void *a, const void *b)
+{
+	const struct ppa_lock *x = a, *y = b;
+
+	return ppa_by_lock(x, y) ?: compare(x->born, y->born);
+}
+
 bool ppa_same_lock(const struct ppa_lock *a, const struct ppa_lock *b)
 {
 	return !by_its_lock(a, b);
@@ -298,31 +305,32 @@ static void add_waker(struct ppa_lock *l, const struct ppa_lock_waker *w)
 	}
 }
 
-/* What stands twice becomes one. */
-static void merge_locks(struct ppa_snapshot *s)
+static void add_lock(struct ppa_lock *to, const struct ppa_lock *l)
+{
+	uint32_t i;
+
+	for (i = 0; i < PPA_NR_LOCK_VALUES; i++) {
+		if (i != PPA_LOCK_LONGEST && i != PPA_LOCK_LONGEST_SPIN)
+			to->values[i] += l->values[i];
+		else if (l->values[i] > to->values[i])
+			to->values[i] = l->values[i];
+	}
+	for (i = 0; i < PPA_LOCK_WAKERS; i++)
+		if (l->wakers[i].tid)
+			add_waker(to, &l->wakers[i]);
+}
+
+size_t ppa_merge_locks(struct ppa_lock *locks, size_t nr,
+		       int (*by)(const void *, const void *))
 {
 	size_t i, n = 0;
-	uint32_t k;
 
-	qsort(s->locks, s->nr_locks, sizeof(*s->locks), ppa_by_lock);
-	for (i = 0; i < s->nr_locks; i++) {
-		struct ppa_lock *l = &s->locks[i], *last = &s->locks[n - !!n];
-
-		if (!n || ppa_by_lock(last, l)) {
-			s->locks[n++] = *l;
-			continue;
-		}
-		for (k = 0; k < PPA_NR_LOCK_VALUES; k++) {
-			if (k != PPA_LOCK_LONGEST && k != PPA_LOCK_LONGEST_SPIN)
-				last->values[k] += l->values[k];
-			else if (l->values[k] > last->values[k])
-				last->values[k] = l->values[k];
-		}
-		for (k = 0; k < PPA_LOCK_WAKERS; k++)
-			if (l->wakers[k].tid)
-				add_waker(last, &l->wakers[k]);
-	}
-	s->nr_locks = n;
+	for (i = 0; i < nr; i++)
+		if (n && !by(&locks[n - 1], &locks[i]))
+			add_lock(&locks[n - 1], &locks[i]);
+		else
+			locks[n++] = locks[i];
+	return n;
 }
 
 static void end_texts(struct ppa_lock *l)
@@ -355,7 +363,9 @@ bool ppa_parse_locks(const char *data, size_t len, struct ppa_snapshot *s,
 	s->locks = copy_records(data, &h, s->nr_locks, sizeof(*s->locks));
 	for (i = 0; i < s->nr_locks; i++)
 		end_texts(&s->locks[i]);
-	merge_locks(s);
+	qsort(s->locks, s->nr_locks, sizeof(*s->locks), ppa_by_lock_record);
+	s->nr_locks = ppa_merge_locks(s->locks, s->nr_locks,
+				      ppa_by_lock_record);
 	return true;
 }
 

@@ -28,7 +28,8 @@ struct ppa_snapshot {
 	struct ppa_syscall *calls;	/* in the order of their numbers */
 	size_t nr_calls;
 	uint64_t calls_lost;
-	struct ppa_lock *locks;	/* in the order of ppa_by_lock(), each once */
+	struct ppa_lock *locks;	/* in the order of ppa_by_lock_record(), each
+				 * once */
 	size_t nr_locks;
 	struct ppa_competitors *competitors;	/* by thread, as those are */
 	size_t nr_competitors;
@@ -94,6 +95,17 @@ const struct ppa_thread *ppa_thread_of(const struct ppa_snapshot *s,
  * Those of one lock stand together.
  */
 int ppa_by_lock(const void *a, const void *b);
+
+/** ppa_by_lock_record - the same, of records that were begun at different times, too */
+int ppa_by_lock_record(const void *a, const void *b);
+
+/**
+ * ppa_merge_locks - make one of records that are the same by @by, and stand together
+ *
+ * Return: how many there are then.
+ */
+size_t ppa_merge_locks(struct ppa_lock *locks, size_t nr,
+		       int (*by)(const void *, const void *));
 
 /** ppa_same_lock - whether two are of one lock */
 bool ppa_same_lock(const struct ppa_lock *a, const struct ppa_lock *b);

@@ -40,6 +40,7 @@ struct lock {
 
 struct locks {
 	struct ppa_lock *rows;	/* differences */
+	size_t nr_rows;
 	struct lock *all;
 	size_t nr;
 };
@@ -129,19 +130,104 @@ static void subtract_waker(struct ppa_lock_waker *w, const struct ppa_lock *was)
 		w->waits = 0;
 }
 
-/* What was added to a row; false if nothing was. */
-static bool subtract(struct ppa_lock *l, const struct ppa_lock *was)
+/* What WAS had, as far as L has it: LEFT is what remains of that. */
+static void subtract_values(struct ppa_lock *l, uint64_t *left)
 {
 	unsigned int i;
+	uint64_t n;
 
-	for (i = 0; was && i < PPA_NR_LOCK_VALUES; i++)
-		if (!is_longest(i))
-			l->values[i] -= was->values[i] < l->values[i] ?
-						was->values[i] : l->values[i];
-	for (i = 0; was && i < PPA_LOCK_WAKERS; i++)
+	for (i = 0; i < PPA_NR_LOCK_VALUES; i++) {
+		if (is_longest(i))
+			continue;
+		n = left[i] < l->values[i] ? left[i] : l->values[i];
+		l->values[i] -= n;
+		left[i] -= n;
+	}
+}
+
+/* What was added to a row. */
+static void subtract(struct ppa_lock *l, const struct ppa_lock *was)
+{
+	uint64_t left[PPA_NR_LOCK_VALUES];
+	unsigned int i;
+
+	memcpy(left, was->values, sizeof(left));
+	subtract_values(l, left);
+	for (i = 0; i < PPA_LOCK_WAKERS; i++)
 		subtract_waker(&l->wakers[i], was);
-	return l->values[PPA_LOCK_WAITS] || l->values[PPA_LOCK_SPUN] ||
-	       time_of(l->values);
+}
+
+/* The process that has what was in it, when it has ended; 0: all have. */
+static uint64_t owner_of(const struct ppa_lock *l)
+{
+	if (l->kind == PPA_LOCK_LOST)
+		return 0;
+	return l->kind == PPA_LOCK_FILE ? l->what : l->space;
+}
+
+/* Rows of one process's others, if threads began them at once. */
+#define MOST_TWINS 8
+
+/* LEFT off what all others of OWNER have, or of all processes, if that is 0. */
+static void subtract_from_others(struct locks *l, uint64_t owner, uint64_t *left)
+{
+	size_t lo = 0, hi = l->nr_rows, mid, i;
+	const struct ppa_lock *row;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		row = &l->rows[mid];
+		if (row->kind == PPA_LOCK_LOST && row->space < owner)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (i = lo; i < l->nr_rows && i < lo + MOST_TWINS; i++) {
+		row = &l->rows[i];
+		if (row->kind != PPA_LOCK_LOST || row->space != owner)
+			break;
+		subtract_values(&l->rows[i], left);
+	}
+}
+
+/* A row that has ended: what it had is among all others of its process, or of all. */
+static void subtract_ended(struct locks *l, const struct ppa_lock *was)
+{
+	const uint64_t owner = owner_of(was);
+	uint64_t left[PPA_NR_LOCK_VALUES];
+
+	memcpy(left, was->values, sizeof(left));
+	if (owner)
+		subtract_from_others(l, owner, left);
+	subtract_from_others(l, 0, left);
+}
+
+/* By their order both are gone through once. */
+static void subtract_all(struct locks *l, const struct ppa_snapshot *old)
+{
+	const struct ppa_lock *was;
+	size_t i = 0, k;
+	int by;
+
+	for (k = 0; k < old->nr_locks; k++) {
+		was = &old->locks[k];
+		by = -1;
+		for (; i < l->nr_rows; i++) {
+			by = ppa_by_lock_record(was, &l->rows[i]);
+			if (by <= 0)
+				break;
+		}
+		if (i < l->nr_rows && !by)
+			subtract(&l->rows[i], was);
+		else
+			subtract_ended(l, was);
+	}
+}
+
+static bool is_empty(const struct ppa_lock *l)
+{
+	return !l->values[PPA_LOCK_WAITS] && !l->values[PPA_LOCK_SPUN] &&
+	       !time_of(l->values);
 }
 
 static void add(struct lock *to, const struct ppa_lock *row)
@@ -159,26 +245,27 @@ static void add(struct lock *to, const struct ppa_lock *row)
 
 static struct locks locks_of(const struct ppa_interval *p)
 {
-	const struct ppa_snapshot *now = &p->now, *old = &p->before;
+	const struct ppa_snapshot *now = &p->now;
 	struct locks l = {
 		.rows = xmalloc((now->nr_locks + 1) * sizeof(*l.rows)),
 		.all = xmalloc((now->nr_locks + 1) * sizeof(*l.all)),
 	};
-	struct ppa_lock *row = l.rows;
-	size_t i;
+	size_t i, n = 0;
 
-	for (i = 0; i < now->nr_locks; i++) {
-		*row = now->locks[i];
-		if (!subtract(row, old->nr_locks ?
-				   bsearch(row, old->locks, old->nr_locks,
-					   sizeof(*row), ppa_by_lock) : NULL))
-			continue;
-		if (!l.nr || !ppa_same_lock(l.all[l.nr - 1].rows, row))
-			l.all[l.nr++] = (struct lock) { .rows = row };
-		add(&l.all[l.nr - 1], row++);
+	l.nr_rows = now->nr_locks;
+	memcpy(l.rows, now->locks, l.nr_rows * sizeof(*l.rows));
+	subtract_all(&l, &p->before);
+	for (i = 0; i < l.nr_rows; i++)
+		if (!is_empty(&l.rows[i]))
+			l.rows[n++] = l.rows[i];
+	l.nr_rows = ppa_merge_locks(l.rows, n, ppa_by_lock);
+	for (i = 0; i < l.nr_rows; i++) {
+		if (!l.nr || !ppa_same_lock(l.all[l.nr - 1].rows, &l.rows[i]))
+			l.all[l.nr++] = (struct lock) { .rows = &l.rows[i] };
+		add(&l.all[l.nr - 1], &l.rows[i]);
 	}
 	for (i = 0; i < l.nr; i++)
-		qsort(l.all[i].rows, l.all[i].nr, sizeof(*row), by_time);
+		qsort(l.all[i].rows, l.all[i].nr, sizeof(*l.rows), by_time);
 	qsort_r(l.all, l.nr, sizeof(*l.all), by_key, (void *)&p->sort);
 	return l;
 }

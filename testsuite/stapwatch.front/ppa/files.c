@@ -326,6 +326,39 @@ static void wakes(struct waited *w, unsigned int at, uint32_t tid,
 	w->lock.wakers[at] = (struct ppa_lock_waker) { .tid = tid, .waits = waits };
 }
 
+/* Rows that ended between the two looks: what they had is their process's now, or in the
+ * first.  One of them has begun again. */
+static void locks_ended_file(int look)
+{
+	struct ppa_header h = header(PPA_FILE_LOCKS, look);
+	const struct {
+		uint32_t kind;
+		uint64_t lock, space, born, waits, blocked;
+	} all[] = {
+		{ PPA_LOCK_LOST, 0, 0, 0, 4, 40 },
+		{ PPA_LOCK_LOST, 0, 5555, 2, 10, 100 },
+		{ PPA_LOCK_FUTEX, 0x9000, GONE, 1, 100, 500 },
+		{ PPA_LOCK_FUTEX, 0x9010, GONE, 1, 50, 250 },
+		/* at the second look */
+		{ PPA_LOCK_LOST, 0, 0, 0, 4 + 10 + 1, 40 + 100 + 2 },
+		{ PPA_LOCK_LOST, 0, GONE, 5, 100 + 50 + 7, 500 + 250 + 35 },
+		{ PPA_LOCK_FUTEX, 0x9010, GONE, 9, 3, 6 },
+		{ PPA_LOCK_FUTEX, 0x9020, GONE, 9, 1, 1 },
+	}, *at = all + look * 4;
+	struct ppa_lock l[4];
+	size_t i;
+
+	for (i = 0; i < 4; i++, at++) {
+		l[i] = waited(at->kind, at->lock, at->space, 0, "", "").lock;
+		l[i].values[PPA_LOCK_WAITS] = at->waits;
+		l[i].values[PPA_LOCK_BLOCKED] = at->blocked * MS;
+		l[i].born = at->born;
+	}
+	h.stride = sizeof(*l);
+	h.nr_values = PPA_NR_LOCK_VALUES;
+	put("rawlocks", &h, l, sizeof(l));
+}
+
 /* Locks: one of two holders, one of which stands twice, one of a process, one that
  * spins, a file, what found no room, one that nobody waited for, and several futexes
  * of which the first is waited for alone, too. */
@@ -663,7 +696,9 @@ int main(int argc, char **argv)
 			syscalls_file(look);
 			continue;
 		}
-		if (!strncmp(fault, "locks", 5))
+		if (!strcmp(fault, "locks_ended"))
+			locks_ended_file(look);
+		else if (!strncmp(fault, "locks", 5))
 			locks_file(look);
 		else if (!strcmp(fault, "orders"))
 			orders_system_file(look);
