@@ -6,8 +6,8 @@
  * Who may run what, against whom:
  *
  *   sw_calls_missed(), sw_calls_missed_of(), sw_calls_under_way()	any context
- *   sw_calls_print(), sw_calls_print_part()	where a handler may print; of each, one
- *				at a time
+ *   sw_calls_print()		where a handler may print, after the session
+ *   sw_calls_print_part()	where a handler may print, one at a time
  */
 #ifndef STAPWATCH_CALL_PRINT_H
 #define STAPWATCH_CALL_PRINT_H
@@ -107,13 +107,18 @@ sw_call_print_all(const struct sw_call_hists *h, unsigned int i,
 /* A process's name is anything; here it ends no line. */
 static void sw_call_print_key(const struct sw_call_key *k)
 {
+	const s64 key = sw_call_key_value(k);
 	char comm[sizeof(k->comm) + 1] = "";
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(k->comm); i++)
 		((u64 *)comm)[i] = READ_ONCE(k->comm[i]);
 	strreplace(comm, '\n', '?');
-	_stp_printf("key %lld %s\n", sw_call_key_value(k), comm);
+	if (sw_calls.by == SW_CALL_BY_PROCESS)
+		_stp_printf("key %d:%llu %s\n", sw_call_key_tgid(key),
+			    sw_call_key_start(key), comm);
+	else
+		_stp_printf("key %lld \n", key);
 }
 
 /* How many rows a function has at most: a CPU's each, or its own and its keys'. */
@@ -123,10 +128,11 @@ static unsigned int sw_call_rows(const struct sw_call *call, bool by_cpu)
 		return 0;
 	if (by_cpu)
 		return nr_cpu_ids;
-	return 1 + (call->keys ? sw_calls.key_places : 0);
+	return 1 + (call->keys ? sw_calls.max_keys : 0);
 }
 
-/* The histograms of a row, or NULL: nobody has it.  Who has it keeps it. */
+/* The histograms of a row, or NULL: nobody has it.  Who has it keeps it while the table is
+ * printed. */
 static const struct sw_call_hists *
 sw_call_row(const struct sw_call *call, bool by_cpu, unsigned int row)
 {
@@ -137,7 +143,7 @@ sw_call_row(const struct sw_call *call, bool by_cpu, unsigned int row)
 	if (!row)
 		return &call->hists;
 	k = &call->keys[row - 1];
-	/* with cmpxchg_release() in sw_call_key_begin() */
+	/* with cmpxchg() in sw_call_key_begin() */
 	return smp_load_acquire(&k->state) == SW_CALL_KEY_READY ? &k->hists
 								: NULL;
 }
@@ -239,9 +245,9 @@ sw_calls_print_some(struct sw_calls_at *at, bool by_cpu, unsigned long max)
  * "cpu CPU MISSED NAME" of which the first has what was missed; after it for the time
  * (0) and each event (from 1 on) a line "hist I SUM NEGATIVE BUCKET:COUNT ...".
  * Where calls are told apart, these are the calls without a key, and for each key
- * a line "key VALUE NAME" follows with its own; NAME is the process's.
+ * a line "key VALUE " follows with its own, or "key PID:START NAME" of a process.
  *
- * Context: end probes; it may take long.
+ * Context: end probes, when rows are not given back any more; it may take long.
  * Return: 0, or -EAGAIN where a histogram was being read already, on this CPU.
  */
 static int sw_calls_print(bool by_cpu)
@@ -255,13 +261,19 @@ static int sw_calls_print(bool by_cpu)
  * sw_calls_print_part - the next part of the same, as much as a handler has time for
  * Context: where a handler may print; one handler that never meets itself.
  * Return: whether there is more, also where a histogram was being read already, on this
- * CPU; after the last part the next one is the first again.
+ * CPU, or rows are being given back; after the last part the next one is the first again.
  */
 static bool sw_calls_print_part(bool by_cpu)
 {
+	/* with smp_store_release() in sw_call_keys_free_retired() */
+	if (READ_ONCE(sw_calls.rows_user) != SW_CALL_ROWS_PRINTED &&
+	    cmpxchg(&sw_calls.rows_user, SW_CALL_ROWS_FREE, SW_CALL_ROWS_PRINTED))
+		return true;
 	if (sw_calls_print_some(&sw_calls.at, by_cpu, SW_CALLS_PART))
 		return true;
 	memset(&sw_calls.at, 0, sizeof(sw_calls.at));
+	/* with cmpxchg() in sw_call_keys_free_retired() */
+	smp_store_release(&sw_calls.rows_user, SW_CALL_ROWS_FREE);
 	return false;
 }
 

@@ -77,7 +77,8 @@ static noinline void sw_call_withhold_tsc(void)
 }
 
 static __always_inline void
-sw_call_end_tsc(const struct sw_call_start *s, u64 took)
+sw_call_end_tsc(const struct sw_call_start *s, const struct sw_call_hists *h,
+		u64 took)
 {
 	const struct sw_thread *t = sw_call_thread();
 
@@ -90,7 +91,7 @@ sw_call_end_tsc(const struct sw_call_start *s, u64 took)
 		return;
 	}
 	took += *(t->sum + sw_calls.tsc.slot) - s->sum;
-	sw_hist_add_at(*(s->hists->at + sw_calls.tsc.at), took);
+	sw_hist_add_at(*(h->at + sw_calls.tsc.at), took);
 }
 
 /*
@@ -129,7 +130,8 @@ static noinline void sw_call_begin_counts(struct sw_call_start *s)
 	sw_leave(c, flags);
 }
 
-static noinline void sw_call_end_counts(const struct sw_call_start *s)
+static noinline void
+sw_call_end_counts(const struct sw_call_start *s, const struct sw_call_hists *h)
 {
 	const struct sw_call_event *e = sw_calls.events;
 	const struct sw_call_event *end = e + sw_calls.nr_events;
@@ -145,7 +147,7 @@ static noinline void sw_call_end_counts(const struct sw_call_start *s)
 		if (unlikely(*now == SW_NONE || *count == SW_NONE))
 			continue;
 		if (likely(!c->cur || sw_is_stretch(c->cur, s->stretch)))
-			sw_hist_add_at(*(s->hists->at + e->at), *now - *count);
+			sw_hist_add_at(*(h->at + e->at), *now - *count);
 	}
 	sw_leave(c, flags);
 }
@@ -167,7 +169,7 @@ sw_call_start(struct sw_call *call, struct sw_call_start *s,
 	      struct pt_regs *regs)
 {
 	this_cpu_inc(sw_call_cpus.began);
-	s->hists = sw_call_hists_of(call, regs);
+	s->hists = sw_call_hists_of(call, regs, &s->generation);
 	s->cpu = smp_processor_id();
 	if (sw_calls.tsc.at)
 		sw_call_begin_tsc(s);
@@ -180,6 +182,8 @@ sw_call_start(struct sw_call *call, struct sw_call_start *s,
 static __always_inline void
 sw_call_finish(const struct sw_call_start *s, u64 took)
 {
+	const struct sw_call_hists *h;
+
 	if (unlikely(!sw_is_running()))
 		return;
 	this_cpu_inc(sw_call_cpus.ended);
@@ -189,11 +193,12 @@ sw_call_finish(const struct sw_call_start *s, u64 took)
 	}
 	if (unlikely(took < sw_calls.over))
 		return;
+	h = sw_call_hists_now(s->hists, s->generation);
 	if (sw_calls.nr_events)
-		sw_call_end_counts(s);
+		sw_call_end_counts(s, h);
 	if (sw_calls.tsc.at)
-		sw_call_end_tsc(s, took);
-	sw_hist_add_at(s->hists->at[0], took);
+		sw_call_end_tsc(s, h, took);
+	sw_hist_add_at(h->at[0], took);
 }
 
 static int sw_call_entry(struct kretprobe_instance *ri, struct pt_regs *regs)

@@ -23,6 +23,7 @@
 #include "call/print.h"
 #include "call/record.h"
 #include "call/state.h"
+#include "call/sweep.h"
 #include "count/cpu.h"
 #include "count/pmu.h"
 #include "store/map.h"
@@ -70,7 +71,6 @@ static int sw_calls_start(s64 max, s64 instances, s64 keys)
 	sw_calls.max = max;
 	sw_calls.given = instances;
 	sw_calls.max_keys = keys;
-	sw_calls.key_places = roundup_pow_of_two(2 * keys);
 	return 0;
 }
 
@@ -258,7 +258,7 @@ static int sw_call_begin(struct sw_call *call)
 	int rc;
 
 	snprintf(labels, sizeof(labels), "function=\"%s\"", call->name);
-	rc = sw_call_hists_make(&call->hists, labels, &name);
+	rc = sw_call_hists_make(&call->hists, 0, labels, &name);
 	if (rc == -EINVAL)
 		_stp_error("stapwatch: calls of %s cannot be recorded: with the event's its name has more than %d characters\n",
 			   call->name, SW_CTR_NAME - 1);
@@ -318,6 +318,7 @@ static int sw_call_register(struct sw_call *call)
 
 static void sw_calls_end(void)
 {
+	sw_call_sweep_end();
 	if (!sw_calls.nr_on && !sw_calls.users)
 		return;
 	if (sw_calls.users)
@@ -353,6 +354,7 @@ static int sw_calls_begin(const u8 *slot_of)
 	}
 	if (rc)
 		return rc;
+	sw_call_sweep_begin();
 	if (sw_calls.left_out)
 		_stp_warn("stapwatch: %u of %u functions cannot be probed, and are left out\n",
 			  sw_calls.left_out, sw_calls.nr);

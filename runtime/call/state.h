@@ -23,13 +23,16 @@
 /* The histograms' first words, of the time and of each event; NULL for one that
  * this machine lacks. */
 struct sw_call_hists {
+	u32 generation;		/* of a key's, how often they were given back */
+	/* where a call goes that began before that: the function's own */
+	const struct sw_call_hists *others;
 	pcpu_ctr_t *at[1 + SW_CALL_EVENTS];
 	u32 numbers[1 + SW_CALL_EVENTS];
 };
 
 /* Calls of a function that have a process, or an argument, in common: keys.h. */
 struct sw_call_key {
-	u64 word;		/* of the key; 0: nobody has this place */
+	u64 word;		/* the key's, when there is a state */
 	u32 state;
 	u64 comm[TASK_COMM_LEN / sizeof(u64)];	/* the process's, as it was last */
 	struct sw_call_hists hists;
@@ -55,13 +58,17 @@ struct sw_call {
 	bool wraps;		/* a system call, whose argument is its registers */
 	/* of all calls, or of those that have no key */
 	struct sw_call_hists hists;
+	/* whose each place is: apart, as they are looked through; NULL where calls have
+	 * no keys, or the function cannot be probed */
+	u64 *words;
 	struct sw_call_key *keys;
-	atomic_t nr_keys;
+	bool crowded;		/* a key found no place since the last sweep */
 };
 
 /* A call that is under way. */
 struct sw_call_start {
 	const struct sw_call_hists *hists;
+	u32 generation;		/* of those */
 	u64 tsc;
 	u64 sum;		/* of the thread's tsc */
 	u32 cpu;
@@ -88,6 +95,13 @@ enum sw_call_by {
 	SW_CALL_BY_NONE,
 	SW_CALL_BY_PROCESS,
 	SW_CALL_BY_ARGUMENT,
+};
+
+/* A table is printed in parts, and rows are given back: never both at once. */
+enum sw_call_rows_user {
+	SW_CALL_ROWS_FREE,
+	SW_CALL_ROWS_PRINTED,
+	SW_CALL_ROWS_SWEPT,
 };
 
 /* Where printing has come to: a function, a row of its, a histogram of that. */
@@ -128,7 +142,9 @@ static struct {
 	unsigned int argument;	/* which, from 0 on */
 	bool argument_is_int;	/* of 32 bits */
 	unsigned int max_keys;	/* of each function */
-	unsigned int key_places;	/* of each function, a power of two */
+	bool sweeps;		/* keys of processes that have ended are given back */
+	bool retired;		/* some are to be, as soon as no table is printed */
+	u32 rows_user;		/* who reads all rows, or gives some back */
 	struct sw_calls_at at;	/* where the next part begins */
 } sw_calls;
 

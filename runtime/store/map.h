@@ -18,9 +18,14 @@
  * race has no number to give back, and nobody waits for a name or is refused one
  * that another context is about to make.
  *
+ * A histogram that is for one thing after the other is found by its place instead, a
+ * number that its maker chose.  Its name is a label, which the maker changes.
+ *
  * Who may run what, against whom:
  *
- *   sw_map_add(), sw_map_del()	any context, NMI included
+ *   sw_map_add(), sw_map_add_at(), sw_map_del()	any context, NMI included
+ *   sw_map_label()		the same, of a histogram one at a time, and not before a grace
+ *				period has passed since the last one
  *   sw_map_adjust(), sw_hist_add()	any context, preemption off; what
  *				interrupts on the same CPU loses nothing and
  *				tears nothing
@@ -53,9 +58,10 @@ enum sw_ctr_kind { SW_CTR_COUNTER, SW_CTR_HIST };
 struct sw_ctr {
 	u32 nth;		/* of its kind, or SW_CTR_NONE */
 	u32 number;		/* by that: the instance's, or the first one's */
-	u32 hash;
+	u64 place;		/* what it is found by; 0: by its name */
+	u32 hash;		/* of that */
 	u8 kind;
-	bool shown;		/* in the names file */
+	bool shown;		/* in the names file; where it has a place, by its label */
 	char name[SW_CTR_NAME];
 };
 
@@ -98,6 +104,8 @@ static struct {
 	atomic_t ctrs_taken;
 	struct sw_ctr_spares __percpu *spares;
 	struct sw_ctr **owners;		/* of numbers: counters', histograms' */
+	u32 *labels;			/* by histogram: its label's hash; 0: none */
+	bool has_labels;
 	struct sw_ctr **places;
 	unsigned int mask;
 	struct sw_hist_sums __percpu *sums;
@@ -240,10 +248,23 @@ static u32 sw_ctr_hash(const char *name, size_t len)
 	return jhash(name, len, 0);
 }
 
-static bool
-sw_ctr_named(const struct sw_ctr *c, u32 hash, const char *name, size_t len)
+static bool sw_ctr_has_name(const struct sw_ctr *c, const char *name, size_t len)
 {
-	return c->hash == hash && !strncmp(c->name, name, len) && !c->name[len];
+	return !strncmp(c->name, name, len) && !c->name[len];
+}
+
+/* What an instance is found by. */
+struct sw_ctr_wanted {
+	u64 place;		/* 0: the name */
+	u32 hash;
+	size_t len;
+	const char *name;
+};
+
+static bool sw_ctr_is_wanted(const struct sw_ctr *c, const struct sw_ctr_wanted *w)
+{
+	return c->hash == w->hash && c->place == w->place &&
+	       (w->place || sw_ctr_has_name(c, w->name, w->len));
 }
 
 static unsigned int sw_ctr_max(enum sw_ctr_kind kind)
@@ -351,28 +372,13 @@ static void sw_ctr_publish(struct sw_ctr *c)
 	sw_change_end();
 }
 
-/**
- * sw_map_add - the instance of this name, a new one if there is none
- *
- * perf_add() of the mapped counters' ABI of 2001.  A name's number never
- * changes, also when it was deleted.
- *
- * Context: any.
- * Return: its number; -ENOSPC when there is no room for another one, -EINVAL for
- * a name that is empty or too long, -EEXIST for one that is of the other kind.
- */
-static s64 sw_map_add(const char *name, enum sw_ctr_kind kind)
+static s64 sw_ctr_add(const struct sw_ctr_wanted *w, enum sw_ctr_kind kind)
 {
-	size_t len = strnlen(name, SW_CTR_NAME);
 	struct sw_ctr *c, *new = NULL;
 	unsigned int i;
-	u32 hash;
 
-	if (!len || len == SW_CTR_NAME)
-		return -EINVAL;
-	hash = sw_ctr_hash(name, len);
 	for (i = 0; i < SW_CTR_WINDOW; i++) {
-		struct sw_ctr **place = &sw_store.places[(hash + i) &
+		struct sw_ctr **place = &sw_store.places[(w->hash + i) &
 							 sw_store.mask];
 
 		/* with the cmpxchg() below, of others */
@@ -382,8 +388,9 @@ static s64 sw_map_add(const char *name, enum sw_ctr_kind kind)
 				new = sw_ctr_take(kind);
 				if (!new)
 					break;
-				new->hash = hash;
-				memcpy(new->name, name, len + 1);
+				new->hash = w->hash;
+				new->place = w->place;
+				memcpy(new->name, w->name, w->len + 1);
 			}
 			c = cmpxchg(place, NULL, new);
 			if (!c) {
@@ -391,7 +398,7 @@ static s64 sw_map_add(const char *name, enum sw_ctr_kind kind)
 				new = NULL;
 			}
 		}
-		if (!sw_ctr_named(c, hash, name, len))
+		if (!sw_ctr_is_wanted(c, w))
 			continue;
 		if (new)
 			sw_ctr_unused(new);
@@ -410,6 +417,99 @@ static s64 sw_map_add(const char *name, enum sw_ctr_kind kind)
 		sw_ctr_unused(new);
 	atomic_long_inc(&sw_store.refused);
 	return -ENOSPC;
+}
+
+/* A label's hash, which is not 0. */
+static u32 sw_label_hash(const char *name, size_t len)
+{
+	return sw_ctr_hash(name, len) ?: 1;
+}
+
+/* The histogram that has this label now, or NULL.  There are few instances that have
+ * labels, and they have them for a while: so their hashes are looked through. */
+static const struct sw_ctr *sw_label_find(const char *name, size_t len)
+{
+	const u32 hash = sw_label_hash(name, len);
+	const struct sw_ctr *c;
+	unsigned int i, n;
+
+	if (!READ_ONCE(sw_store.has_labels))
+		return NULL;
+	n = atomic_read(&sw_store.taken[SW_CTR_HIST]);
+	for (i = 0; i < n; i++) {
+		/* with smp_store_release() in sw_map_label(): the name is there */
+		if (smp_load_acquire(&sw_store.labels[i]) != hash)
+			continue;
+		c = READ_ONCE(sw_store.owners[sw_store.counters + i]);
+		if (data_race(sw_ctr_has_name(c, name, len)))
+			return c;
+	}
+	return NULL;
+}
+
+/**
+ * sw_map_add - the instance of this name, a new one if there is none
+ *
+ * perf_add() of the mapped counters' ABI of 2001.  A name's number never
+ * changes, also when it was deleted, but for a label's.
+ *
+ * Context: any.
+ * Return: its number; -ENOSPC when there is no room for another one, -EINVAL for
+ * a name that is empty or too long, -EEXIST for one that is of the other kind.
+ */
+static s64 sw_map_add(const char *name, enum sw_ctr_kind kind)
+{
+	size_t len = strnlen(name, SW_CTR_NAME);
+	const struct sw_ctr *c;
+
+	if (!len || len == SW_CTR_NAME)
+		return -EINVAL;
+	c = kind == SW_CTR_HIST ? sw_label_find(name, len) : NULL;
+	if (c)
+		return READ_ONCE(c->number);
+	return sw_ctr_add(&(struct sw_ctr_wanted) {
+		.hash = sw_ctr_hash(name, len), .name = name, .len = len
+	}, kind);
+}
+
+/**
+ * sw_map_add_at - the histogram of this place, which is not 0; a new one if there is none
+ *
+ * It is in no list before sw_map_label() gives it a name.
+ *
+ * Context: any.
+ * Return: its number, or -ENOSPC.
+ */
+static s64 sw_map_add_at(u64 place)
+{
+	return sw_ctr_add(&(struct sw_ctr_wanted) {
+		.place = place, .hash = jhash(&place, sizeof(place), 0),
+		.name = "",
+	}, SW_CTR_HIST);
+}
+
+/**
+ * sw_map_label - what the histogram of a place is called from now on
+ * @number: of sw_map_add_at()
+ * @name: no other histogram has it as a label
+ *
+ * Context: any; see above.
+ */
+static void sw_map_label(u32 number, const char *name)
+{
+	const size_t len = strnlen(name, SW_CTR_NAME - 1);
+	const unsigned int nth = sw_hist_nth(number);
+	struct sw_ctr *c = sw_store.owners[sw_store.counters + nth];
+	size_t i;
+
+	sw_change_begin();
+	for (i = 0; i < len; i++)
+		WRITE_ONCE(c->name[i], name[i]);
+	WRITE_ONCE(c->name[len], '\0');
+	WRITE_ONCE(sw_store.has_labels, true);
+	/* with smp_load_acquire() in sw_label_find() and sw_names_show() */
+	smp_store_release(&sw_store.labels[nth], sw_label_hash(name, len));
+	sw_change_end();
 }
 
 /**
@@ -431,7 +531,10 @@ static void sw_map_del(u32 number)
 	if (!c)
 		return;
 	sw_change_begin();
-	WRITE_ONCE(c->shown, false);
+	if (c->place)
+		WRITE_ONCE(sw_store.labels[at - sw_store.counters], 0);
+	else
+		WRITE_ONCE(c->shown, false);
 	sw_change_end();
 }
 

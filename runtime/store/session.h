@@ -18,6 +18,7 @@
 #include "store/reading.h"
 #include <linux/mm.h>
 #include <linux/proc_fs.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/vmalloc.h>
 
@@ -53,9 +54,10 @@ static const struct proc_ops sw_map_ops = {
 	.proc_mmap = sw_map_mmap,
 };
 
-static void sw_names_put(struct seq_file *m, const struct sw_ctr *c)
+static void
+sw_names_put(struct seq_file *m, const struct sw_ctr *c, const char *name)
 {
-	const unsigned char *s = c->name;
+	const unsigned char *s = name;
 
 	seq_printf(m, "%u %s ", READ_ONCE(c->number),
 		   c->kind == SW_CTR_HIST ? "hist" : "counter");
@@ -68,16 +70,34 @@ static void sw_names_put(struct seq_file *m, const struct sw_ctr *c)
 	seq_putc(m, '\n');
 }
 
+/* A label, if it is not changed meanwhile. */
+static void sw_names_put_label(struct seq_file *m, const struct sw_ctr *c, u32 nth)
+{
+	/* with smp_store_release() in sw_map_label() */
+	const u32 label = smp_load_acquire(&sw_store.labels[nth]);
+	char name[SW_CTR_NAME];
+
+	data_race(memcpy(name, c->name, sizeof(name)));
+	if (label && label == sw_label_hash(name, strnlen(name, sizeof(name) - 1)))
+		sw_names_put(m, c, name);
+}
+
+/* The list has each name once: a label is before a name that somebody asked for. */
 static int sw_names_show(struct seq_file *m, void *unused)
 {
 	const struct sw_ctr *c;
 	unsigned int i;
 
 	for (i = 0; i < sw_store.counters + sw_store.hists; i++) {
+		cond_resched();
 		c = READ_ONCE(sw_store.owners[i]);
 		/* with smp_store_release() in sw_ctr_publish() */
-		if (c && smp_load_acquire(&c->shown))
-			sw_names_put(m, c);
+		if (!c || !smp_load_acquire(&c->shown))
+			continue;
+		if (c->place)
+			sw_names_put_label(m, c, i - sw_store.counters);
+		else if (!sw_label_find(c->name, strlen(c->name)))
+			sw_names_put(m, c, c->name);
 	}
 	return 0;
 }
@@ -137,6 +157,7 @@ static void sw_store_free(void)
 	kvfree(sw_store.pages);
 	kvfree(sw_store.ctrs);
 	kvfree(sw_store.owners);
+	kvfree(sw_store.labels);
 	kvfree(sw_store.places);
 	memset(&sw_store, 0, sizeof(sw_store));
 }
@@ -244,6 +265,8 @@ static int sw_store_make(s64 counters, s64 hists, bool intervals)
 				 GFP_KERNEL);
 	sw_store.owners = kvcalloc(counters + hists, sizeof(*sw_store.owners),
 				   GFP_KERNEL);
+	sw_store.labels = kvcalloc(hists + 1, sizeof(*sw_store.labels),
+				   GFP_KERNEL);
 	sw_store.places = kvcalloc(places, sizeof(*sw_store.places),
 				   GFP_KERNEL);
 	if (intervals && hists)
@@ -252,7 +275,8 @@ static int sw_store_make(s64 counters, s64 hists, bool intervals)
 	sw_store.sums = alloc_percpu(struct sw_hist_sums);
 	sw_store.spares = alloc_percpu(struct sw_ctr_spares);
 	rc = sw_store_pages(extents);
-	if (rc || !sw_store.ctrs || !sw_store.owners || !sw_store.places ||
+	if (rc || !sw_store.ctrs || !sw_store.owners || !sw_store.labels ||
+	    !sw_store.places ||
 	    !sw_store.sums || !sw_store.spares ||
 	    (intervals && hists && !sw_store.intervals)) {
 		_stp_error("stapwatch: no memory for %lld counters and %lld histograms; try a smaller -G statctr_max=N or stathist_max=N\n",

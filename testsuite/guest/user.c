@@ -9,9 +9,15 @@
  *	user exit N	N processes and N threads that end within ends()
  *	user fork N	N calls of forks(), from which two processes return
  *	user crowd N	N threads in nap() at once: none is out before all are in
+ *	user stay N	N calls of leaf(), and of a system call that nobody else in a guest
+ *			makes; says "stay PID N", and ends when standard input does
+ *	user brief N	N processes, one after the other, each with one such call of both
+ *	user again N	a process with N such calls of both, and after its end another one
+ *			of the same number with N + 1; says "again PID"
  */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,10 +162,64 @@ static void crowd(long n)
 		pthread_join(threads[i], NULL);
 }
 
+static void both(long n)
+{
+	while (n--) {
+		leaf(-1, n);
+		sched_get_priority_max(SCHED_OTHER);
+	}
+}
+
+static void stay(long n)
+{
+	char c;
+
+	both(n);
+	printf("stay %d %ld\n", getpid(), n);
+	fflush(stdout);
+	while (read(0, &c, 1) > 0)
+		;
+}
+
+/* A process that does this; its number. */
+static pid_t brief(long n)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		both(n);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+	return child;
+}
+
+/* The kernel gives the number after this one, unless another process is faster. */
+static pid_t again(long n)
+{
+	pid_t first = brief(n), child;
+
+	do {
+		FILE *last = fopen("/proc/sys/kernel/ns_last_pid", "w");
+
+		if (!last || fprintf(last, "%d", first - 1) < 0 || fclose(last))
+			return -1;
+		child = fork();
+		if (!child) {
+			if (getpid() == first)
+				both(n + 1);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	} while (child != first);
+	return first;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
 	const long n = argc > 1 ? atol(argv[argc - 1]) : 1;
+	long i;
 
 	if (!strcmp(what, "jump"))
 		jump(n);
@@ -169,6 +229,13 @@ int main(int argc, char **argv)
 		fork_all(n);
 	else if (!strcmp(what, "crowd"))
 		crowd(n);
+	else if (!strcmp(what, "stay"))
+		stay(n);
+	else if (!strcmp(what, "brief"))
+		for (i = 0; i < n; i++)
+			brief(1);
+	else if (!strcmp(what, "again"))
+		printf("again %d\n", again(n));
 	else
 		plain(n);
 	return 0;

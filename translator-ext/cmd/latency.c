@@ -210,22 +210,34 @@ static bool are_same(const struct latency_function *a,
 		     const struct latency_function *b)
 {
 	return a->cpu == b->cpu && a->has_key == b->has_key &&
-	       a->key == b->key && !strcmp(a->name, b->name);
+	       a->key == b->key && a->started == b->started &&
+	       !strcmp(a->name, b->name);
 }
 
-/* What F stood at the last time; it is mostly in the same place. */
+/* Where in A F is, which is mostly at AT; or how many rows A has. */
+static size_t find_in(const struct latency_block *a, size_t at,
+		      const struct latency_function *f)
+{
+	size_t i;
+
+	for (i = at; i < a->nr_functions; i++)
+		if (are_same(&a->functions[i], f))
+			return i;
+	for (i = 0; i < at && i < a->nr_functions; i++)
+		if (are_same(&a->functions[i], f))
+			return i;
+	return a->nr_functions;
+}
+
+/* What F stood at the last time. */
 static struct latency_function *
 before_of(const struct latency_function *f, size_t at, size_t nr_hists)
 {
 	struct latency_function *was;
-	size_t i;
 
-	for (i = at; i < before.nr_functions; i++)
-		if (are_same(&before.functions[i], f))
-			return &before.functions[i];
-	for (i = 0; i < at && i < before.nr_functions; i++)
-		if (are_same(&before.functions[i], f))
-			return &before.functions[i];
+	at = find_in(&before, at, f);
+	if (at < before.nr_functions)
+		return &before.functions[at];
 	before.functions = xrealloc(before.functions,
 				    (before.nr_functions + 1) * sizeof(*was));
 	was = &before.functions[before.nr_functions++];
@@ -234,10 +246,58 @@ before_of(const struct latency_function *f, size_t at, size_t nr_hists)
 		.cpu = f->cpu,
 		.has_key = f->has_key,
 		.key = f->key,
+		.started = f->started,
 		.hists = xmalloc(nr_hists * sizeof(*f->hists)),
 	};
 	memset(was->hists, 0, nr_hists * sizeof(*f->hists));
 	return was;
+}
+
+static void drop_before(size_t at)
+{
+	free(before.functions[at].name);
+	free(before.functions[at].hists);
+	memmove(&before.functions[at], &before.functions[at + 1],
+		(--before.nr_functions - at) * sizeof(*before.functions));
+}
+
+static void add(struct latency_hist *h, const struct latency_hist *more)
+{
+	size_t i;
+
+	for (i = 0; i < PERFMAP_HIST_MAX; i++)
+		h->n[i] += more->n[i];
+	if (h->n[PERFMAP_HIST_MAX] < more->n[PERFMAP_HIST_MAX])
+		h->n[PERFMAP_HIST_MAX] = more->n[PERFMAP_HIST_MAX];
+	h->count += more->count;
+}
+
+/*
+ * A process that has no row any more: the calls that it had made are now among the
+ * function's others, and so they are among what those stood at.
+ */
+static void move_to_others(size_t at, size_t nr_hists)
+{
+	struct latency_function others = {
+		.name = before.functions[at].name, .cpu = -1
+	};
+	const size_t to = find_in(&before, 0, &others);
+	size_t i;
+
+	for (i = 0; to < before.nr_functions && i < nr_hists; i++)
+		add(&before.functions[to].hists[i],
+		    &before.functions[at].hists[i]);
+	drop_before(at);
+}
+
+static void forget_ended(const struct latency_block *b, size_t nr_hists)
+{
+	size_t i;
+
+	for (i = before.nr_functions; i-- > 0;)
+		if (before.functions[i].has_key &&
+		    find_in(b, i, &before.functions[i]) == b->nr_functions)
+			move_to_others(i, nr_hists);
 }
 
 /* With -I each block is what came since the one before. */
@@ -251,6 +311,7 @@ static int on_block(const struct latency_request *req,
 
 	if (!req->interval_ms)
 		return latency_print(req, b);
+	forget_ended(b, nr);
 	for (i = 0; i < b->nr_functions; i++) {
 		f = &b->functions[i];
 		was = before_of(f, i, nr);

@@ -95,6 +95,7 @@ struct latency_function {
 	int64_t cpu;		/* -1: all */
 	bool has_key;		/* a process's number, or an argument's value */
 	int64_t key;
+	uint64_t started;	/* tells processes of one number apart */
 	char *comm;		/* the process's name; NULL: it has no key */
 	uint64_t missed;
 	struct latency_hist *hists;

@@ -11,7 +11,9 @@
  *	begin NS UNDER_WAY CLOCK	since it records; calls that have not returned;
  *				nanoseconds of 10^9 ticks.  A block begins.
  *	function MISSED NAME, or cpu CPU MISSED NAME	and its histograms; or, after a
- *	key VALUE [NAME]	function and its histograms, those of a key of its calls:
+ *	key VALUE, or key PID:START NAME	function and its histograms, those of a key
+ *				of its calls.  A process's may be in no later block: then its
+ *				calls are among the function's:
  *	hist I SUM NEGATIVE BUCKET:COUNT ... max HIGHEST
  *	end, or last		the block is whole
  */

@@ -68,19 +68,24 @@ new_function(struct session *s, int64_t cpu, uint64_t missed, const char *name)
 	return f;
 }
 
-/* "key VALUE [NAME]", after what has the function's name. */
-static void new_key(struct session *s, int64_t key, const char *comm)
+/* "key VALUE" or "key PID:START NAME", after what has the function's name; REST comes
+ * after the first number. */
+static void new_key(struct session *s, int64_t key, const char *rest)
 {
 	struct latency_block *b = &s->block;
 	struct latency_function *f;
+	int at = 0;
 
 	if (!b->nr_functions)
 		return;
 	f = new_function(s, -1, 0, b->functions[b->nr_functions - 1].name);
 	f->has_key = true;
 	f->key = key;
-	if (s->req->by == LATENCY_BY_PROCESS)
-		f->comm = xstrdup(comm);
+	if (s->req->by != LATENCY_BY_PROCESS)
+		return;
+	sscanf(rest, ":%" SCNu64 "%n", &f->started, &at);
+	rest += at;
+	f->comm = xstrdup(rest + (*rest == ' '));
 }
 
 /* "hist I SUM NEGATIVE BUCKET:COUNT ... max HIGHEST"; what is none is no harm. */
@@ -132,7 +137,7 @@ static int take_line(void *data, const char *line)
 		   at) {
 		new_function(s, cpu, missed, line + at);
 	} else if (sscanf(line, "key %" SCNd64 "%n", &key, &at) == 1 && at) {
-		new_key(s, key, line + at + (line[at] == ' '));
+		new_key(s, key, line + at);
 	} else if (!strncmp(line, "hist ", 5)) {
 		take_hist(s, line);
 	} else if (!strcmp(line, "end") || !strcmp(line, "last")) {
