@@ -11,7 +11,9 @@
  * groups, so that threads whose sequences begin together soon part.
  *
  * Calls that never return, by longjmp() or exit(), leave a place: the next call with that
- * word takes it over, and the thread's end lets it go.
+ * word takes it over.  A call whose word is above that of another one shows that the other
+ * one's frame is gone, and lets its place go; the kernel forgets that return by the same
+ * rule (arch_uretprobe_is_alive()).  So does the thread's end.
  *
  * Who may run what, against whom:
  *
@@ -122,8 +124,15 @@ struct sw_call_search {
 	unsigned int free;	/* where in the sequence the first free one may be */
 };
 
-static struct sw_call_search
-sw_call_place_find(const struct sw_call *call, unsigned long word)
+/* With cmpxchg() in sw_call_place_take(): who had it has done with it. */
+static __always_inline void sw_call_place_give(unsigned int nr)
+{
+	smp_store_release(&sw_call_user_table.owners[nr], NULL);
+}
+
+/* BEGINS: the call is a new one, so frames below its own are gone. */
+static __always_inline struct sw_call_search
+sw_call_place_find(const struct sw_call *call, unsigned long word, bool begins)
 {
 	const unsigned int reach = sw_call_reach();
 	struct sw_call_search s = { .free = reach };
@@ -135,12 +144,16 @@ sw_call_place_find(const struct sw_call *call, unsigned long word)
 
 		s.nr = sw_call_place_nr(i);
 		owner = READ_ONCE(sw_call_user_table.owners[s.nr]);
+		p = sw_call_place_at(s.nr);
+		if (begins && owner == current && p->word < word) {
+			sw_call_place_give(s.nr);
+			owner = NULL;
+		}
 		if (!owner && s.free == reach)
 			s.free = i;
 		if (owner != current)
 			continue;
 		s.own++;
-		p = sw_call_place_at(s.nr);
 		if (p->word == word && p->call == call) {
 			s.place = p;
 			break;
@@ -153,7 +166,7 @@ static struct sw_call_place *
 sw_call_place_take(const struct sw_call *call, unsigned long word)
 {
 	const unsigned int end = min(SW_CALL_REACH, sw_call_user_table.nr);
-	const struct sw_call_search s = sw_call_place_find(call, word);
+	const struct sw_call_search s = sw_call_place_find(call, word, true);
 	struct sw_call_place *p;
 	unsigned int i, nr;
 
@@ -173,12 +186,6 @@ sw_call_place_take(const struct sw_call *call, unsigned long word)
 		return p;
 	}
 	return NULL;
-}
-
-/* With cmpxchg() in sw_call_place_take(): who had it has done with it. */
-static __always_inline void sw_call_place_give(unsigned int nr)
-{
-	smp_store_release(&sw_call_user_table.owners[nr], NULL);
 }
 
 /* The word that a call returns by has been taken from the stack when it returns. */
@@ -226,7 +233,7 @@ static int sw_call_user_return(SW_UPROBE_ARGS(struct uprobe_consumer *consumer,
 	struct sw_call_search s;
 
 	preempt_disable();
-	s = sw_call_place_find(call, sw_call_user_word(regs, true));
+	s = sw_call_place_find(call, sw_call_user_word(regs, true), false);
 	if (s.place) {
 		sw_call_finish(&s.place->start, now - s.place->start.tsc);
 		sw_call_place_give(s.nr);

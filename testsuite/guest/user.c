@@ -6,6 +6,8 @@
  *	user N		N calls of leaf(), and of tail(), whose end is a jump to
  *			leaf(); deep(), N deep; nap() of N ms
  *	user jump N	N calls of jumps(), which longjmp() ends, then one that returns
+ *	user leap N	N calls of jumps() that longjmp() ends, each of a frame above that
+ *			of the one before, then one that returns
  *	user exit N	N processes and N threads that end within ends()
  *	user fork N	N calls of forks(), from which two processes return
  *	user crowd N	N threads in nap() at once: none is out before all are in
@@ -124,6 +126,23 @@ static void jump(long n)
 	jumps(0);
 }
 
+static __attribute__((noinline)) void leap_from(long deep)
+{
+	volatile char frame[deep];
+
+	frame[0] = 1;
+	jumps(1);
+	seen += frame[0];
+}
+
+static void leap(volatile long n)
+{
+	for (; n > 0; n--)
+		if (!setjmp(back))
+			leap_from(64 * n);
+	jumps(0);
+}
+
 static void end(long n)
 {
 	pthread_t thread;
@@ -223,6 +242,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(what, "jump"))
 		jump(n);
+	else if (!strcmp(what, "leap"))
+		leap(n);
 	else if (!strcmp(what, "exit"))
 		end(n);
 	else if (!strcmp(what, "fork"))
