@@ -6,7 +6,7 @@
  * Who may run what, against whom:
  *
  *   sw_calls_missed(), sw_calls_missed_of(), sw_calls_under_way()	any context
- *   sw_calls_print()		where a handler may print, after the session
+ *   sw_calls_print()		where a handler may print, after the session, one at a time
  *   sw_calls_print_part()	where a handler may print, one at a time
  */
 #ifndef STAPWATCH_CALL_PRINT_H
@@ -213,13 +213,14 @@ static void sw_calls_go_on(struct sw_calls_at *at, bool by_cpu)
 	at->row++;
 }
 
-/* Return: 1: there is more; 0: that was all; -EAGAIN. */
+/* Before function END.  Return: 1: there is more; 0: that was all; -EAGAIN. */
 static int
-sw_calls_print_some(struct sw_calls_at *at, bool by_cpu, unsigned long max)
+sw_calls_print_some(struct sw_calls_at *at, bool by_cpu, unsigned int end,
+		    unsigned long max)
 {
 	unsigned long much = 0, n;
 
-	while (at->call < sw_calls.nr) {
+	while (at->call < end) {
 		if (at->row >= sw_call_rows(&sw_calls.calls[at->call],
 					    by_cpu)) {
 			at->row = 0;
@@ -238,8 +239,10 @@ sw_calls_print_some(struct sw_calls_at *at, bool by_cpu, unsigned long max)
 }
 
 /**
- * sw_calls_print - all that was recorded, as text
+ * sw_calls_print - what was recorded, as text
  * @by_cpu: for each CPU that calls returned on, and not for all together
+ * @shares: how many times it will be called, with this one: each time it prints that share
+ *	of the functions that are left
  *
  * For each function a line "function MISSED NAME", or for each CPU a line
  * "cpu CPU MISSED NAME" of which the first has what was missed; after it for the time
@@ -247,14 +250,18 @@ sw_calls_print_some(struct sw_calls_at *at, bool by_cpu, unsigned long max)
  * Where calls are told apart, these are the calls without a key, and for each key
  * a line "key VALUE " follows with its own, or "key PID:START NAME" of a process.
  *
- * Context: end probes, when rows are not given back any more; it may take long.
+ * Context: end probes, when rows are not given back any more.  A handler has preemption
+ * off; of many functions and CPUs all would be too much for one.
  * Return: 0, or -EAGAIN where a histogram was being read already, on this CPU.
  */
-static int sw_calls_print(bool by_cpu)
+static int sw_calls_print(bool by_cpu, unsigned int shares)
 {
-	struct sw_calls_at at = { 0 };
+	struct sw_calls_at *at = &sw_calls.last;
+	const unsigned int left = sw_calls.nr - at->call;
 
-	return sw_calls_print_some(&at, by_cpu, ULONG_MAX);
+	return sw_calls_print_some(at, by_cpu, at->call +
+				   DIV_ROUND_UP(left, max(shares, 1U)),
+				   ULONG_MAX);
 }
 
 /**
@@ -269,7 +276,8 @@ static bool sw_calls_print_part(bool by_cpu)
 	if (READ_ONCE(sw_calls.rows_user) != SW_CALL_ROWS_PRINTED &&
 	    cmpxchg(&sw_calls.rows_user, SW_CALL_ROWS_FREE, SW_CALL_ROWS_PRINTED))
 		return true;
-	if (sw_calls_print_some(&sw_calls.at, by_cpu, SW_CALLS_PART))
+	if (sw_calls_print_some(&sw_calls.at, by_cpu, sw_calls.nr,
+				SW_CALLS_PART))
 		return true;
 	memset(&sw_calls.at, 0, sizeof(sw_calls.at));
 	/* with cmpxchg() in sw_call_keys_free_retired() */

@@ -146,6 +146,7 @@ static struct {
 	bool retired;		/* some are to be, as soon as no table is printed */
 	u32 rows_user;		/* who reads all rows, or gives some back */
 	struct sw_calls_at at;	/* where the next part begins */
+	struct sw_calls_at last;	/* the same, of the table after the session */
 } sw_calls;
 
 #endif

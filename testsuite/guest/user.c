@@ -6,7 +6,7 @@
  *	user N		N calls of leaf(), and of tail(), whose end is a jump to
  *			leaf(); deep(), N deep; nap() of N ms
  *	user jump N	N calls of jumps(), which longjmp() ends, then one that returns
- *	user leap N	N calls of jumps() that longjmp() ends, each of a frame above that
+ *	user hop N	N calls of jumps() that longjmp() ends, each of a frame above that
  *			of the one before, then one that returns
  *	user exit N	N processes and N threads that end within ends()
  *	user fork N	N calls of forks(), from which two processes return
@@ -126,7 +126,7 @@ static void jump(long n)
 	jumps(0);
 }
 
-static __attribute__((noinline)) void leap_from(long deep)
+static __attribute__((noinline)) void hop_from(long deep)
 {
 	volatile char frame[deep];
 
@@ -135,11 +135,11 @@ static __attribute__((noinline)) void leap_from(long deep)
 	seen += frame[0];
 }
 
-static void leap(volatile long n)
+static void hop(volatile long n)
 {
 	for (; n > 0; n--)
 		if (!setjmp(back))
-			leap_from(64 * n);
+			hop_from(64 * n);
 	jumps(0);
 }
 
@@ -242,8 +242,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(what, "jump"))
 		jump(n);
-	else if (!strcmp(what, "leap"))
-		leap(n);
+	else if (!strcmp(what, "hop"))
+		hop(n);
 	else if (!strcmp(what, "exit"))
 		end(n);
 	else if (!strcmp(what, "fork"))

@@ -25,6 +25,9 @@
 
 #include "event/event_declare.h"
 
+/* The last block is shared out to so many end probes: each has preemption off. */
+#define SHARES 32
+
 /* How often the script looks whether a block is due, or goes on with one. */
 #define TICK_MS 5
 
@@ -197,12 +200,27 @@ static void put_end(const struct latency_request *req, struct buf *out)
 		buf_puts(out, "probe timer.ms(100) { if (!thread_is_watched(latency_tid)) exit() }\n");
 }
 
+/* After the session nothing is added to what was recorded. */
+static void put_last(struct buf *out)
+{
+	unsigned int i;
+
+	buf_printf(out, "probe end(-%u) { latency_head() }\nprobe ",
+		   SHARES + 1);
+	for (i = SHARES; i; i--)
+		buf_printf(out, "end(-%u)%s", i, i > 1 ? ", " : " {\n");
+	buf_puts(out, "\t__sw_calls_print(latency_by_cpu, latency_shares)\n"
+		      "\tif (!--latency_shares) printf(\"last\\n\")\n"
+		      "}\n");
+}
+
 void latency_script(const struct latency_request *req, size_t nr_lists,
 		    struct buf *out)
 {
 	size_t i, n = taken(nr_lists);
 
-	buf_puts(out, "global latency_began, latency_by_cpu = 0\n");
+	buf_printf(out, "global latency_began, latency_by_cpu = 0, latency_shares = %u\n",
+		   SHARES);
 	for (i = 0; i < n; i++)
 		buf_printf(out, "global latency_%zu = \"\"\n", i);
 	if (req->over_us)
@@ -234,10 +252,5 @@ void latency_script(const struct latency_request *req, size_t nr_lists,
 	if (req->interval_ms)
 		put_interval(req->interval_ms, out);
 	put_end(req, out);
-	/* the last handler before it ends has what nothing is added to */
-	buf_puts(out, "probe end {\n"
-		      "\tlatency_head()\n"
-		      "\t__sw_calls_print(latency_by_cpu)\n"
-		      "\tprintf(\"last\\n\")\n"
-		      "}\n");
+	put_last(out);
 }
