@@ -22,6 +22,24 @@
 
 /* ---- CPUs come and go */
 
+/* Who ran last on a CPU that does not run any more.  The switch away from it comes where
+ * no tracepoint is told of anything: it has stopped the CPU, and has nothing to do. */
+static void ppa_cpu_leaves(struct ppa_cpu *c)
+{
+	struct ppa_rec *r = c->rec;
+
+	if (!r)
+		return;
+	ppa_rec_change(r);
+	ppa_fold(c, c->on);
+	ppa_life_out(r, c->on, PPA_PART_WORK, c->last);
+	WRITE_ONCE(r->wait, PPA_WAIT_NONE);
+	WRITE_ONCE(r->cpu, -1);
+	ppa_rec_changed(r);
+	WRITE_ONCE(c->rec, NULL);
+	WRITE_ONCE(c->on, false);
+}
+
 /* Charge a CPU that does not run. */
 static void ppa_charge_for(struct ppa_cpu *c, unsigned int state, u32 next)
 {
@@ -39,6 +57,7 @@ static void ppa_charge_for(struct ppa_cpu *c, unsigned int state, u32 next)
 	WRITE_ONCE(c->last, now);
 	WRITE_ONCE(c->state, next);
 	WRITE_ONCE(c->depth, 0);
+	ppa_cpu_leaves(c);
 	/* as in ppa_done() */
 	smp_wmb();
 	WRITE_ONCE(c->seq, c->seq + PPA_UNDER_WAY);
@@ -52,10 +71,12 @@ static int ppa_cpu_prepare(unsigned int cpu)
 	return 0;
 }
 
-/* It does not run any more. */
+/* It does not run any more: until now it was in what it was in last, as it read. */
 static int ppa_cpu_dead(unsigned int cpu)
 {
-	ppa_charge_for(per_cpu_ptr(&ppa_cpus, cpu), PPA_V_IDLE, PPA_V_OFFLINE);
+	struct ppa_cpu *c = per_cpu_ptr(&ppa_cpus, cpu);
+
+	ppa_charge_for(c, c->depth ? c->stack[0] : c->state, PPA_V_OFFLINE);
 	return 0;
 }
 
