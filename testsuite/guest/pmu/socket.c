@@ -4,7 +4,7 @@
  *
  * They count what a program asks for by "socket N", the second controller twice as
  * much.  One CPU stands for all, the last one as long as it is online, and nobody
- * else may read them; nor may an NMI, nor who has interrupted a reading, since there may
+ * else may read them; nor may an NMI, nor who has interrupted an update, since there may
  * be a lock.
  */
 #include "simpmu.h"
@@ -25,7 +25,7 @@ static int sim_socket_state;
 static atomic_t sim_socket_used;
 /* how often one was read */
 static atomic_t sim_socket_reads;
-/* within another reading */
+/* how often one was updated within another update */
 static atomic_t sim_socket_twice;
 static int sim_socket_number_get(char *to, const struct kernel_param *kp)
 {
@@ -72,7 +72,8 @@ static int sim_socket_init_event(struct perf_event *e)
 
 static DEFINE_PER_CPU(unsigned int, sim_socket_locks);
 
-static void sim_socket_read(struct perf_event *e)
+/* What takes the lock in a driver that has one. */
+static void sim_socket_update(struct perf_event *e)
 {
 	u64 now = sim_socket_source(e);
 	unsigned long flags;
@@ -85,10 +86,15 @@ static void sim_socket_read(struct perf_event *e)
 		int_sqrt(smp_processor_id() + 1);
 	this_cpu_dec(sim_socket_locks);
 	local_irq_restore(flags);
+	local64_add(now - local64_xchg(&e->hw.prev_count, now), &e->count);
+}
+
+static void sim_socket_read(struct perf_event *e)
+{
+	sim_socket_update(e);
 	/* not sim_socket_cpu, which is another already while events are moved there */
 	WARN_ON_ONCE(in_nmi() || smp_processor_id() != READ_ONCE(e->oncpu));
 	atomic_inc(&sim_socket_reads);
-	local64_add(now - local64_xchg(&e->hw.prev_count, now), &e->count);
 }
 
 static void sim_socket_start(struct perf_event *e, int flags)
@@ -99,11 +105,9 @@ static void sim_socket_start(struct perf_event *e, int flags)
 
 static void sim_socket_stop(struct perf_event *e, int flags)
 {
-	u64 now = sim_socket_source(e);
-
 	if (e->hw.state & PERF_HES_STOPPED)
 		return;
-	local64_add(now - local64_xchg(&e->hw.prev_count, now), &e->count);
+	sim_socket_update(e);
 	e->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 }
 
