@@ -38,7 +38,11 @@ static __always_inline void ppa_done(void)
 	this_cpu_add(ppa_cpus.seq, PPA_UNDER_WAY);
 }
 
-/* Around a change of a record that is in use: its readers look at its `seq'. */
+/*
+ * Around a change of a record that is in use: its readers look at its `seq'.  What is
+ * charged to a thread off CPUs is charged by a reading of the clock from within: who
+ * reads the record before the change, by a clock of its own, is not ahead then.
+ */
 static __always_inline void ppa_rec_change(struct ppa_rec *r)
 {
 	WRITE_ONCE(r->seq, r->seq + 1);

@@ -138,7 +138,7 @@ static int ppa_hooks_set(bool full)
 }
 
 /* What current has run so far is charged to it; from here on it is R's, if that is
- * ON. */
+ * ON.  R is within a change if it is not C's. */
 static void ppa_sync_run(struct ppa_cpu *c, struct ppa_rec *r)
 {
 	if (c->rec)
@@ -146,13 +146,10 @@ static void ppa_sync_run(struct ppa_cpu *c, struct ppa_rec *r)
 	ppa_fold(c, c->rec && c->on);
 	/* this may be within an interrupt, whose rest is still to come */
 	c->interrupted = c->depth;
+	if (r)
+		ppa_life_sync(r, c->rec == r && c->on, c->last);
 	if (c->rec)
 		ppa_rec_changed(c->rec);
-	if (!r)
-		return;
-	ppa_rec_change(r);
-	ppa_life_sync(r, c->rec == r && c->on, c->last);
-	ppa_rec_changed(r);
 }
 
 /* On a CPU: let its thread's accounting be as its record says, and its state as
@@ -163,22 +160,27 @@ static void ppa_sync(void *first)
 	struct ppa_rec *r = NULL;
 	struct ppa_slice slice;
 	unsigned long irq;
-	bool on = READ_ONCE(ppa.flags) & PPA_ON, changed, has_slices;
+	bool on = READ_ONCE(ppa.flags) & PPA_ON, is_new, changed, has_slices;
 	u32 state;
 
 	local_irq_save(irq);
 	/* what it came within would go on with what it has read */
 	if (this_cpu_read(ppa_cpus.seq) & PPA_UNDER_WAY)
 		goto out;
+	if (!is_idle_task(current))
+		r = ppa_find(current);
+	/* the record was made after the thread came in */
+	is_new = r && r != c->rec;
 	ppa_begin();
+	/* before the clock is read: see ppa_rec_change() */
+	if (is_new)
+		ppa_rec_change(r);
 	ppa_charge(c->state);
 	if (first) {
 		memset(c->v, 0, sizeof(c->v));
 		WRITE_ONCE(c->since, c->last);
 		WRITE_ONCE(c->on, false);
 	}
-	if (!is_idle_task(current))
-		r = ppa_find(current);
 	if (r)
 		on = READ_ONCE(r->flags) & PPA_ON;
 	if (is_idle_task(current)) {
@@ -190,7 +192,6 @@ static void ppa_sync(void *first)
 	has_slices = ppa_has_slices();
 	if (has_slices)
 		ppa_slice_take(&slice, c, current);
-	/* the record was made after the thread came in, or ON changed */
 	changed = first || c->rec != r || c->on != on;
 	if (changed || has_slices)
 		ppa_sync_run(c, r);
@@ -209,6 +210,8 @@ static void ppa_sync(void *first)
 	WRITE_ONCE(c->task, current);
 	if (r)
 		WRITE_ONCE(r->cpu, smp_processor_id());
+	if (is_new)
+		ppa_rec_changed(r);
 	ppa_done();
 	if (has_slices)
 		ppa_slice_put(&slice, c->last, current->pid);

@@ -192,6 +192,9 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 	if (!idle)
 		in = ppa_find(next);
 	ppa_begin();
+	/* before the clock is read: see ppa_rec_change() */
+	if (in)
+		ppa_rec_change(in);
 	now = ppa_charge(c->state);
 	if (unlikely(c->depth)) {
 		/* an exit that no tracepoint told of */
@@ -255,7 +258,6 @@ ppa_on_switch(void *data, bool preempt, struct task_struct *prev,
 			WRITE_ONCE(c->state, ppa_mode_of(next));
 	}
 	if (in) {
-		ppa_rec_change(in);
 		wait = READ_ONCE(in->wait);
 		ready = ppa_life_in(in, wait, now);
 		if (unlikely(in->waits_for))

@@ -43,11 +43,12 @@ static void ppa_cpu_leaves(struct ppa_cpu *c)
 /* Charge a CPU that does not run. */
 static void ppa_charge_for(struct ppa_cpu *c, unsigned int state, u32 next)
 {
-	u64 now = sw_tsc(), d;
+	u64 now, d;
 
 	WRITE_ONCE(c->seq, c->seq + 1);
 	/* as in ppa_begin(), for that CPU */
 	smp_wmb();
+	now = sw_tsc();
 	if (!c->since) {
 		WRITE_ONCE(c->since, now);
 		c->last = now;
