@@ -12,7 +12,7 @@
  *   sw_work_queue(), sw_work_delay()	any context but NMI, between sw_works_start()
  *				and sw_works_stop()
  *   sw_works_start(), sw_works_stop()	sleepable, module init and module exit: one
- *				at a time
+ *				at a time, and stop() under no lock that a work takes
  */
 #ifndef STAPWATCH_BASE_WORK_H
 #define STAPWATCH_BASE_WORK_H

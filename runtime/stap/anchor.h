@@ -118,10 +118,20 @@ static void sw_session_end(void)
 	sw_session.threads = 0;
 	sw_pmu_close();
 	sw_seen_end();
-	sw_works_stop(&sw_session.works);
 	for_each_possible_cpu(cpu)
 		memset(per_cpu_ptr(&sw_cpus, cpu), 0, sizeof(struct sw_cpu));
 	sw_session.attr = NULL;
+}
+
+/* Lets go of the lock.  The queue of works goes after that: who ends a queue waits for
+ * its works, and they take the lock. */
+static void sw_session_leave(void)
+{
+	bool over = !sw_session.anchors;
+
+	mutex_unlock(&sw_session_lock);
+	if (over)
+		sw_works_stop(&sw_session.works);
 }
 
 /* What there is of threads' counts: all that THREADS asks for, or nothing. */
@@ -383,7 +393,7 @@ sw_anchor_open(const struct perf_event_attr *attr, int cpu,
 		if (sw_session.anchors == anchors)
 			sw_session_complete();
 	}
-	mutex_unlock(&sw_session_lock);
+	sw_session_leave();
 	return e;
 }
 
@@ -410,7 +420,7 @@ static void sw_anchor_close(const struct perf_event *e)
 		if (!sw_session.anchors)
 			sw_session_end();
 	}
-	mutex_unlock(&sw_session_lock);
+	sw_session_leave();
 }
 
 /**
