@@ -100,10 +100,13 @@ static u64 sw_set_since(u64 then, u64 now)
 	return (s64)(now - then) > 0 ? now - then : 0;
 }
 
+/* Other CPUs read the time meanwhile, see sw_set_as_of_last(). */
 static void sw_set_charge_at(struct sw_set_cpu *p, struct sw_cpu *c, u64 now)
 {
-	*sw_set_whose(p, c) += sw_set_since(p->last, now);
-	p->last += sw_set_since(p->last, now);
+	u64 *to = sw_set_whose(p, c), d = sw_set_since(p->last, now);
+
+	WRITE_ONCE(*to, *to + d);
+	WRITE_ONCE(p->last, p->last + d);
 }
 
 /* ... with what the active set's slots have counted by then; they are up to date, or have

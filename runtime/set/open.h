@@ -58,9 +58,9 @@ static void sw_set_forget(unsigned int set)
 	for_each_possible_cpu(cpu) {
 		struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
 
-		p->runs[set] = 0;
-		p->deleted += p->active[set];
-		p->active[set] = 0;
+		WRITE_ONCE(p->runs[set], 0);
+		WRITE_ONCE(p->deleted, p->deleted + p->active[set]);
+		WRITE_ONCE(p->active[set], 0);
 		atomic_andnot(slots, &p->lost);
 	}
 }

@@ -330,9 +330,9 @@ static void sw_set_begin(struct sw_set_cpu *p)
 		return;
 	}
 	c = sw_set_clocks_change();
-	p->since = sw_clock_ns();
-	p->last = p->since;
-	p->began = true;
+	WRITE_ONCE(p->since, sw_clock_ns());
+	WRITE_ONCE(p->last, p->since);
+	WRITE_ONCE(p->began, true);
 	sw_set_clocks_changed(c, flags);
 }
 
@@ -357,8 +357,8 @@ static void sw_set_stand(struct sw_set_cpu *p, struct sw_cpu *c)
 	u64 now = sw_clock_ns();
 
 	sw_set_charge_at(p, c, now);
-	p->session += sw_set_since(p->since, now);
-	p->began = false;
+	WRITE_ONCE(p->session, p->session + sw_set_since(p->since, now));
+	WRITE_ONCE(p->began, false);
 }
 
 /* The time of this CPU's session is over, or it makes a pause. */
@@ -386,7 +386,7 @@ static void sw_set_arrive(struct sw_set_cpu *p, unsigned int set)
 
 	local_irq_save(flags);
 	if (READ_ONCE(p->to) == set && sw_set_may_go_on(p)) {
-		p->runs[set]++;
+		WRITE_ONCE(p->runs[set], p->runs[set] + 1);
 		p->overflows = 0;
 		sw_set_gate(p, set);
 		ns = ns ? max(ns, sw_set_pause_left(p, p->last)) : 0;
