@@ -11,8 +11,6 @@ BAD_LINES+='|ODEBUG|UBSAN:|KASAN:|kmemleak: [0-9]+ new|corruption|refcount_t:|Sl
 # Not ours are SystemTap's transport and the kernel's relay, of which stapio reads without a lock.
 RELAY='(_stp_data_write_reserve|__stp_relay_[a-z_]*|relay_[a-z_]*)( \[[^]]*\])?'
 NOT_OURS="KCSAN: data-race in $RELAY / $RELAY\$"
-# Nor is the mask of online CPUs, which for_each_online_cpu() reads as it does in the kernel, where nothing keeps CPUs.
-NOT_OURS+='|KCSAN: data-race in (.* / )?set_cpu_online[a-z0-9.]*( / .*)?$'
 
 # QEMU before 8.0 leaves flags after cmpxchg16b that are none, and an interrupt that comes there ends in a fault.
 X86_CPU=max,la57=off,cx16=off
