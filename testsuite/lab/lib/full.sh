@@ -8,12 +8,14 @@ FULL_PARTS=8
 declare -A FILE_KERNELS=()
 
 # About how many seconds of a processor each takes: a file of the chroot's, where it is more than CHROOT_COST; a kernel that
-# is built, counted with the first file that wants it; what torture does on any kernel, and one of hot's minutes.
+# is built, counted with the first file that wants it; what torture does on any kernel, and one of hot's minutes, also
+# on a kernel that checks itself.
 CHROOT_COST=20
 declare -A FILE_COST=([unit/fuzz]=600 [unit/report]=400 [unit/readers]=400 [unit/map]=100)
 declare -A KERNEL_COST=([debug]=1300 [kasan]=2000 [kcsan]=2000)
 TORTURE_COST=600
 HOT_COST=150
+HOT_CHECKED_COST=250
 # what README has to type: installcheck in a guest, the demonstration, bench
 README_COST=2400
 
@@ -27,7 +29,7 @@ set_cost() {
 	if [[ $1 == */torture-* ]]; then
 		echo $TORTURE_COST
 	elif [[ $1 == */hot-* ]]; then
-		echo $HOT_COST
+		echo $((each > 4 ? HOT_CHECKED_COST : HOT_COST))
 	elif [[ $1 == */readme-* ]]; then
 		echo $README_COST
 	else
