@@ -11,6 +11,7 @@
 #define STAPWATCH_COUNT_CHOSEN_H
 
 #include "base/compat.h"
+#include "base/cpus.h"
 #include <linux/cpumask.h>
 #include <linux/string.h>
 
@@ -31,6 +32,7 @@ static bool sw_cpu_is_chosen(int cpu)
 static bool __maybe_unused sw_cpus_choose(const char *list)
 {
 	char commas[256], *dot;
+	int cpu;
 
 	sw_has_chosen_cpus = *list;
 	if (!*list)
@@ -40,8 +42,12 @@ static bool __maybe_unused sw_cpus_choose(const char *list)
 	strcpy(commas, list);
 	while ((dot = strchr(commas, '.')))
 		*dot = ',';
-	return !cpulist_parse(commas, &sw_chosen_cpus) &&
-	       cpumask_intersects(&sw_chosen_cpus, cpu_online_mask);
+	if (cpulist_parse(commas, &sw_chosen_cpus))
+		return false;
+	sw_for_each_online_cpu(cpu)
+		if (cpumask_test_cpu(cpu, &sw_chosen_cpus))
+			return true;
+	return false;
 }
 
 #endif

@@ -25,6 +25,7 @@
 #define STAPWATCH_COUNT_GATE_H
 
 #include "base/ask.h"
+#include "base/cpus.h"
 #include "base/kernel.h"
 #include "base/nmi.h"
 #include "base/session.h"
@@ -270,7 +271,7 @@ static void sw_gate_on_irq_work(struct irq_work *work)
 	sw_gate_on_ask();
 	if (!first)
 		return;
-	for_each_online_cpu(cpu)
+	sw_for_each_online_cpu(cpu)
 		if (cpu != smp_processor_id())
 			sw_ask_cpu(per_cpu_ptr(&sw_gate_asks, cpu));
 	if (cmpxchg(&sw_gate_round, SW_GATE_UNDER_WAY, SW_GATE_NONE) ==

@@ -26,6 +26,7 @@
 
 #include "base/compat.h"
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/nmi.h"
 #include "count/chosen.h"
 #include "count/cpu.h"
@@ -377,7 +378,7 @@ static int sw_pmu_fill(bool may_wait, unsigned int wanted,
 			continue;
 		absent = false;
 		slot_rc = 0;
-		for_each_online_cpu(cpu) {
+		sw_for_each_online_cpu(cpu) {
 			const struct sw_counter *k =
 				per_cpu(sw_cpus, cpu).counter[slot];
 
@@ -415,7 +416,7 @@ static void sw_pmu_renew(unsigned int slot)
 	struct perf_event *e;
 	int cpu;
 
-	for_each_online_cpu(cpu) {
+	sw_for_each_online_cpu(cpu) {
 		k = (struct sw_counter *)per_cpu(sw_cpus, cpu).counter[slot];
 		if (!k->opened)
 			continue;

@@ -8,6 +8,7 @@
 #ifndef STAPWATCH_PPA_CONTROL_H
 #define STAPWATCH_PPA_CONTROL_H
 
+#include "base/cpus.h"
 #include "base/hooks.h"
 #include "base/kernel.h"
 #include "ppa/expire.h"
@@ -237,7 +238,7 @@ static void ppa_sync_all(void *first)
 	do {
 		on_each_cpu_cond(ppa_is_unsynced, ppa_sync, first, true);
 		again = false;
-		for_each_online_cpu(cpu)
+		sw_for_each_online_cpu(cpu)
 			again |= ppa_is_unsynced(cpu, first);
 		/* who changes may be a thread that waits for this one's CPU */
 		if (again)

@@ -20,6 +20,7 @@
 
 #include "base/ask.h"
 #include "base/contexts.h"
+#include "base/cpus.h"
 #include "base/hooks.h"
 #include "base/kernel.h"
 #include "base/session.h"
@@ -262,7 +263,7 @@ static int sw_sets_try(void)
 		if (sw_set_state(set) != SW_SET_OPEN)
 			continue;
 		lacks = 0;
-		for_each_online_cpu(cpu) {
+		sw_for_each_online_cpu(cpu) {
 			struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
 
 			if (!sw_cpu_is_chosen(cpu))
@@ -364,7 +365,7 @@ static int sw_set_overflows_open(void)
 	int cpu, rc, without = -1;
 	bool has = false;
 
-	for_each_online_cpu(cpu) {
+	sw_for_each_online_cpu(cpu) {
 		if (!sw_cpu_is_chosen(cpu))
 			continue;
 		rc = sw_set_overflow_open(cpu);

@@ -10,6 +10,7 @@
 
 #include "base/ask.h"
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/session.h"
 #include "count/cpu.h"
 #include "count/gate.h"
@@ -78,7 +79,7 @@ static s64 __maybe_unused sw_sets_refresh(bool may_wait)
 		return 0;
 	local_irq_save(flags);
 	this_cpu_write(sw_cpus.sets_seen, true);
-	for_each_online_cpu(cpu)
+	sw_for_each_online_cpu(cpu)
 		if (cpu != smp_processor_id() &&
 		    READ_ONCE(per_cpu_ptr(sw_set_cpus, cpu)->began))
 			sw_ask_cpu(per_cpu_ptr(&sw_gate_asks, cpu));
@@ -86,7 +87,7 @@ static s64 __maybe_unused sw_sets_refresh(bool may_wait)
 	do {
 		late = 0;
 		sw_ask_meanwhile();
-		for_each_online_cpu(cpu) {
+		sw_for_each_online_cpu(cpu) {
 			struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
 
 			late += READ_ONCE(p->began) &&
@@ -114,7 +115,7 @@ static void __maybe_unused sw_sets_see(bool may_wait)
 	if (!sw_set_cpus || this_cpu_read(sw_cpus.sets_seen) || !may_wait)
 		return;
 	this_cpu_write(sw_cpus.sets_seen, true);
-	for_each_online_cpu(cpu) {
+	sw_for_each_online_cpu(cpu) {
 		const struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
 
 		if (cpu != smp_processor_id() && READ_ONCE(p->began) &&

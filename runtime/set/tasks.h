@@ -24,6 +24,7 @@
 #ifndef STAPWATCH_SET_TASKS_H
 #define STAPWATCH_SET_TASKS_H
 
+#include "base/cpus.h"
 #include "base/kernel.h"
 #include "count/chosen.h"
 #include "count/pmu.h"
@@ -116,7 +117,7 @@ static void sw_sets_wake(void)
 {
 	int cpu;
 
-	for_each_online_cpu(cpu)
+	sw_for_each_online_cpu(cpu)
 		sw_set_wake(cpu);
 }
 
@@ -131,7 +132,7 @@ static void sw_set_tasks_bind(void)
 
 	cpus_read_lock();
 	mutex_lock(&sw_set_tasks_lock);
-	for_each_online_cpu(cpu) {
+	sw_for_each_online_cpu(cpu) {
 		task = per_cpu(sw_set_tasks, cpu);
 		if (task && READ_ONCE(sw_sets.running) &&
 		    !cpumask_equal(task->cpus_ptr, cpumask_of(cpu)))
@@ -187,7 +188,7 @@ static void sw_set_filled(bool done)
 {
 	int cpu, rc;
 
-	for_each_online_cpu(cpu) {
+	sw_for_each_online_cpu(cpu) {
 		if (!sw_cpu_is_chosen(cpu))
 			continue;
 		if (!done) {
@@ -211,7 +212,7 @@ static int sw_set_tasks_make(void)
 	int cpu, rc = 0;
 
 	cpus_read_lock();
-	for_each_online_cpu(cpu)
+	sw_for_each_online_cpu(cpu)
 		if (sw_cpu_is_chosen(cpu))
 			rc = rc ?: sw_set_task_make(cpu);
 	cpus_read_unlock();
@@ -224,7 +225,7 @@ static unsigned int sw_set_tasks_late(int *first)
 	unsigned int late = 0;
 	int cpu;
 
-	for_each_online_cpu(cpu) {
+	sw_for_each_online_cpu(cpu) {
 		if (!READ_ONCE(per_cpu(sw_set_tasks, cpu)) ||
 		    READ_ONCE(per_cpu_ptr(sw_set_cpus, cpu)->began))
 			continue;
@@ -270,7 +271,7 @@ static void sw_set_tasks_let_go(void)
 		task = per_cpu(sw_set_tasks, cpu);
 		if (!task)
 			continue;
-		cpumask_copy(&others, cpu_online_mask);
+		sw_cpus_online(&others);
 		cpumask_clear_cpu(cpu, &others);
 		if (!IS_ENABLED(CONFIG_PREEMPT_RT) && !cpumask_empty(&others))
 			set_cpus_allowed_ptr(task, &others);

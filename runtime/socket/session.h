@@ -15,6 +15,7 @@
 
 #include "base/ask.h"
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/work.h"
 #include "count/event.h"
 #include "count/hotplug.h"
@@ -101,7 +102,9 @@ sw_socket_open_pmu(struct sw_socket_counter **list, const char *pmu,
 		return -ENOMEM;
 	if (!sw_sysfs_cpus(pmu, cpus))
 		rc = -ENXIO;
-	for_each_cpu_and(cpu, cpus, cpu_online_mask) {
+	sw_for_each_online_cpu(cpu) {
+		if (!cpumask_test_cpu(cpu, cpus))
+			continue;
 		rc = sw_socket_open_on(list, &ev, cpu);
 		if (rc)
 			break;

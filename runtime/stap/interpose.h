@@ -12,6 +12,7 @@
 #ifndef STAPWATCH_STAP_INTERPOSE_H
 #define STAPWATCH_STAP_INTERPOSE_H
 
+#include "base/cpus.h"
 #include "base/session.h"
 #include "count/chosen.h"
 #include "count/elapsed.h"
@@ -74,7 +75,7 @@ static bool sw_some_cpu_samples(const struct perf_event_attr *given)
 	int cpu;
 
 	attr.disabled = 1;
-	for_each_online_cpu(cpu) {
+	sw_for_each_online_cpu(cpu) {
 		e = perf_event_create_kernel_counter(&attr, cpu, NULL,
 						     sw_overflow, NULL);
 		if (IS_ERR(e))

@@ -18,6 +18,7 @@
 #define STAPWATCH_TRACE_OUTPUT_H
 
 #include "base/compat.h"
+#include "base/cpus.h"
 #include <linux/cpumask.h>
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
@@ -89,11 +90,14 @@ static void sw_output_print(void *unused)
  */
 static bool sw_output_flush(void)
 {
-	unsigned int cpu = cpumask_any_and(&sw_output.cpus, cpu_online_mask);
+	unsigned int cpu;
 
 	if (!sw_output.size)
 		return true;
 	sw_output.printed = false;
+	for_each_cpu(cpu, &sw_output.cpus)
+		if (cpu_online(cpu))
+			break;
 	/* a CPU that went off meanwhile does not do it */
 	if (cpu < nr_cpu_ids)
 		smp_call_function_single(cpu, sw_output_print, NULL, 1);
@@ -121,7 +125,7 @@ static void *sw_output_put(const void *record, u32 size)
 
 static void sw_output_start(void)
 {
-	cpumask_copy(&sw_output.cpus, cpu_online_mask);
+	sw_cpus_online(&sw_output.cpus);
 	sw_output.size = 0;
 }
 

@@ -25,6 +25,7 @@
 
 #include "base/ask.h"
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/kernel.h"
 #include "base/nmi.h"
 #include "count/chosen.h"
@@ -278,7 +279,7 @@ static void sw_watch_ask(void)
 	local_irq_save(flags);
 	me = smp_processor_id();
 	looked = sw_watch_try_look(!sw_may_hold_locks(flags));
-	for_each_online_cpu(cpu) {
+	sw_for_each_online_cpu(cpu) {
 		struct sw_watch_cpu *wc = per_cpu_ptr(&sw_watch_cpus, cpu);
 
 		if ((cpu != me || !looked) && !xchg(&wc->asked, 1))

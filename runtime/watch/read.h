@@ -15,6 +15,7 @@
 
 #include "base/ask.h"
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "count/vthread.h"
 #include "watch/attach.h"
 #include "watch/fold.h"
@@ -393,7 +394,7 @@ static s64 __maybe_unused sw_watch_refresh(bool may_wait)
 	do {
 		late = 0;
 		sw_ask_meanwhile();
-		for_each_online_cpu(cpu)
+		sw_for_each_online_cpu(cpu)
 			late += !sw_watch_has_looked(cpu);
 		cpu_relax();
 	} while (late && may_wait && sw_clock_ns() < end);
