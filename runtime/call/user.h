@@ -10,10 +10,11 @@
  * sequence is longer than what a thread may have, and goes through the whole table in
  * groups, so that threads whose sequences begin together soon part.
  *
- * Calls that never return, by longjmp() or exit(), leave a place: the next call with that
- * word takes it over.  A call whose word is above that of another one shows that the other
- * one's frame is gone, and lets its place go; the kernel forgets that return by the same
- * rule (arch_uretprobe_is_alive()).  So does the thread's end.
+ * Calls that never return, by longjmp() or exit(), leave a place: the next call of that
+ * function with that word takes it over.  A call whose word is above that of another one
+ * shows that the other one's frame is gone, and lets its place go; so does one with the
+ * same word, unless it is a tail call.  The kernel forgets returns by the same rules
+ * (arch_uretprobe_is_alive()).  So does the thread's end.
  *
  * Who may run what, against whom:
  *
@@ -31,6 +32,7 @@
 #ifndef STAPWATCH_CALL_USER_H
 #define STAPWATCH_CALL_USER_H
 
+#include "base/guess.h"
 #include "base/hooks.h"
 #include "base/kernel.h"
 #include "call/record.h"
@@ -130,9 +132,56 @@ static __always_inline void sw_call_place_give(unsigned int nr)
 	smp_store_release(&sw_call_user_table.owners[nr], NULL);
 }
 
-/* BEGINS: the call is a new one, so frames below its own are gone. */
+/* The word that a call returns by has been taken from the stack when it returns. */
+static __always_inline unsigned long
+sw_call_user_word(struct pt_regs *regs, bool has_returned)
+{
+	unsigned long word = user_stack_pointer(regs);
+
+#ifdef CONFIG_X86
+	if (has_returned)
+		word -= user_64bit_mode(regs) ? 8 : 4;
+#endif
+	return word;
+}
+
+/*
+ * Has a call that begins pushed where it returns to, so that another one that had this
+ * word is gone?  A tail call finds what the other one would return to: the kernel's
+ * trampoline, at the start of a page, where code returns to by a rare chance only.
+ */
+static bool sw_call_is_pushed(struct pt_regs *regs, unsigned long word)
+{
+	u64 to = 0;
+
+#if defined(CONFIG_X86)
+	if (!sw_guess_user(&to, word, user_64bit_mode(regs) ? 8 : 4))
+		return false;
+#elif defined(CONFIG_ARM64)
+	to = regs->regs[30];
+#endif
+	return to % PAGE_SIZE;
+}
+
+/* Does a call that begins show that the one of that place will not return? */
+static __always_inline bool
+sw_call_place_is_left(const struct sw_call_place *p, const struct sw_call *call,
+		      unsigned long word, struct pt_regs *regs)
+{
+	const struct sw_call_user *its = &p->call->user;
+
+	if (likely(p->word != word))
+		return p->word < word;
+	/* the same function, by another name, has not its trampoline yet */
+	return (its->inode != call->user.inode ||
+		its->offset != call->user.offset) &&
+	       sw_call_is_pushed(regs, word);
+}
+
+/* REGS: of a call that begins; NULL where it returns. */
 static __always_inline struct sw_call_search
-sw_call_place_find(const struct sw_call *call, unsigned long word, bool begins)
+sw_call_place_find(const struct sw_call *call, unsigned long word,
+		   struct pt_regs *regs)
 {
 	const unsigned int reach = sw_call_reach();
 	struct sw_call_search s = { .free = reach };
@@ -145,7 +194,8 @@ sw_call_place_find(const struct sw_call *call, unsigned long word, bool begins)
 		s.nr = sw_call_place_nr(i);
 		owner = READ_ONCE(sw_call_user_table.owners[s.nr]);
 		p = sw_call_place_at(s.nr);
-		if (begins && owner == current && p->word < word) {
+		if (regs && owner == current &&
+		    sw_call_place_is_left(p, call, word, regs)) {
 			sw_call_place_give(s.nr);
 			owner = NULL;
 		}
@@ -163,10 +213,11 @@ sw_call_place_find(const struct sw_call *call, unsigned long word, bool begins)
 }
 
 static struct sw_call_place *
-sw_call_place_take(const struct sw_call *call, unsigned long word)
+sw_call_place_take(const struct sw_call *call, struct pt_regs *regs)
 {
 	const unsigned int end = min(SW_CALL_REACH, sw_call_user_table.nr);
-	const struct sw_call_search s = sw_call_place_find(call, word, true);
+	const unsigned long word = sw_call_user_word(regs, false);
+	const struct sw_call_search s = sw_call_place_find(call, word, regs);
 	struct sw_call_place *p;
 	unsigned int i, nr;
 
@@ -188,19 +239,6 @@ sw_call_place_take(const struct sw_call *call, unsigned long word)
 	return NULL;
 }
 
-/* The word that a call returns by has been taken from the stack when it returns. */
-static __always_inline unsigned long
-sw_call_user_word(struct pt_regs *regs, bool has_returned)
-{
-	unsigned long word = user_stack_pointer(regs);
-
-#ifdef CONFIG_X86
-	if (has_returned)
-		word -= user_64bit_mode(regs) ? 8 : 4;
-#endif
-	return word;
-}
-
 static int sw_call_user_entry(SW_UPROBE_ARGS(struct uprobe_consumer *consumer,
 					     struct pt_regs *regs))
 {
@@ -212,7 +250,7 @@ static int sw_call_user_entry(SW_UPROBE_ARGS(struct uprobe_consumer *consumer,
 	preempt_disable();
 	wanted = sw_call_wanted();
 	if (wanted)
-		p = sw_call_place_take(call, sw_call_user_word(regs, false));
+		p = sw_call_place_take(call, regs);
 	if (p)
 		sw_call_start(call, &p->start, regs);
 	preempt_enable();
@@ -233,7 +271,7 @@ static int sw_call_user_return(SW_UPROBE_ARGS(struct uprobe_consumer *consumer,
 	struct sw_call_search s;
 
 	preempt_disable();
-	s = sw_call_place_find(call, sw_call_user_word(regs, true), false);
+	s = sw_call_place_find(call, sw_call_user_word(regs, true), NULL);
 	if (s.place) {
 		sw_call_finish(&s.place->start, now - s.place->start.tsc);
 		sw_call_place_give(s.nr);
