@@ -114,6 +114,19 @@ struct sw_cpu {
 
 static DEFINE_PER_CPU(struct sw_cpu, sw_cpus);
 
+/**
+ * sw_counter_of - what counts in a CPU's slot; NULL means tsc
+ *
+ * Once, since who opens and closes counters may put another one there meanwhile, with
+ * smp_store_release().  By a pointer, since a kernel with UBSAN checks each index.
+ * Context: any.
+ */
+static __always_inline const struct sw_counter *
+sw_counter_of(const struct sw_cpu *c, unsigned int slot)
+{
+	return READ_ONCE(*(c->counter + slot));
+}
+
 /* Nobody else changes these, but an NMI may add to them in between. */
 #define sw_withheld(why) this_cpu_inc(sw_cpus.why)
 

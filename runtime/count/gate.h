@@ -50,7 +50,7 @@ static bool sw_gates_on;		/* these are set up */
  * that perf changes it. */
 static noinline void sw_gate_missed(struct sw_cpu *c, unsigned int slot)
 {
-	if (c->counter[slot]->event && !sw_in_nmi())
+	if (sw_counter_of(c, slot)->event && !sw_in_nmi())
 		c->missed |= 1U << slot;
 }
 
@@ -69,7 +69,7 @@ static noinline void sw_gate_read(struct sw_cpu *c, unsigned int slots,
 		of = READ_ONCE(sw_pmu.set[slot]);
 		if (sw_slot_is_tsc(slot) || (of && of != from && of != to))
 			continue;
-		e = c->counter[slot]->opened;
+		e = sw_counter_of(c, slot)->opened;
 		if (likely(e && READ_ONCE(e->oncpu) == smp_processor_id() &&
 			   !READ_ONCE(e->hw.state)))
 			e->pmu->read(e);
@@ -81,7 +81,7 @@ static noinline void sw_gate_read(struct sw_cpu *c, unsigned int slots,
 static void sw_gate_shut(struct sw_cpu *c, unsigned int slot, unsigned int why)
 {
 	/* nobody but this CPU changes what it reads */
-	struct sw_counter *k = (struct sw_counter *)c->counter[slot];
+	struct sw_counter *k = (struct sw_counter *)sw_counter_of(c, slot);
 
 	if (!k->shut) {
 		k->before = sw_last(k);
@@ -92,7 +92,7 @@ static void sw_gate_shut(struct sw_cpu *c, unsigned int slot, unsigned int why)
 
 static void sw_gate_open(struct sw_cpu *c, unsigned int slot)
 {
-	struct sw_counter *k = (struct sw_counter *)c->counter[slot];
+	struct sw_counter *k = (struct sw_counter *)sw_counter_of(c, slot);
 	struct perf_event *e = k->opened;
 
 	if (!k->shut)
@@ -173,11 +173,13 @@ static void sw_gate_look(struct sw_cpu *c)
 static bool sw_gate_is_settled(const struct sw_cpu *c)
 {
 	unsigned int slot, slots = READ_ONCE(sw_pmu.slots);
+	const struct sw_counter *k;
 	const struct perf_event *e;
 	int state;
 
 	for (slot = 0; slot < slots; slot++) {
-		e = c->counter[slot] ? c->counter[slot]->opened : NULL;
+		k = sw_counter_of(c, slot);
+		e = k ? k->opened : NULL;
 		state = e ? READ_ONCE(e->hw.state) : 0;
 		if ((state & PERF_HES_STOPPED) && !(state & PERF_HES_UPTODATE))
 			return false;

@@ -30,13 +30,16 @@ static void sw_hole_of(const struct sw_cpu *c, u64 *sum, unsigned int slot)
 }
 
 /*
- * A counter's value for a pass that finds it off the PMU.  OUT and IN are
- * sums: the pass has no more of the threads at hand, which saves it spills.
+ * The value of counter K, which a pass finds off the PMU, at its place AT; FROM and TO are
+ * where the pass is in the sums.  It has no more at hand, which saves it spills.
  */
 static noinline u64
-sw_now_hole(const struct sw_cpu *c, unsigned int slot, u64 *out, u64 *in)
+sw_now_hole(const struct sw_counter *k, const struct sw_counter **at,
+	    u64 *from, u64 *to)
 {
-	const struct sw_counter *k = c->counter[slot];
+	const struct sw_cpu *c = this_cpu_ptr(&sw_cpus);
+	unsigned int slot = at - c->counter;
+	u64 *out = from - slot, *in = to - slot;
 
 	if (k->shut)
 		return k->before;
@@ -66,9 +69,10 @@ sw_now_hole(const struct sw_cpu *c, unsigned int slot, u64 *out, u64 *in)
 static noinline notrace void
 sw_pass(struct sw_cpu *c, u64 *from, u64 *to, struct sw_thread *cur)
 {
-	const struct sw_counter **k = c->counter;
+	const struct sw_counter **at = c->counter;
 	/* with smp_store_release() in sw_pmu_open(): their counters are there */
-	const struct sw_counter **end = k + smp_load_acquire(&sw_pmu.slots);
+	const struct sw_counter **end = at + smp_load_acquire(&sw_pmu.slots);
+	const struct sw_counter *k;
 	struct perf_event *e;
 	u64 now;
 
@@ -76,24 +80,22 @@ sw_pass(struct sw_cpu *c, u64 *from, u64 *to, struct sw_thread *cur)
 	barrier();
 	c->cur = cur;
 	do {
-		if (!*k) {
+		k = READ_ONCE(*at);
+		if (!k) {
 			now = sw_tsc();
 		} else {
-			e = (*k)->event;
+			e = k->event;
 			if (likely(e && READ_ONCE(e->oncpu) ==
 					smp_processor_id())) {
 				e->pmu->read(e);
-				now = (*k)->before + local64_read(&e->count);
+				now = k->before + local64_read(&e->count);
 			} else {
-				unsigned int slot = k - c->counter;
-
-				now = sw_now_hole(c, slot, from - slot,
-						  to - slot);
+				now = sw_now_hole(k, at, from, to);
 			}
 		}
 		*from++ += now;
 		*to++ -= now;
-	} while (++k < end);
+	} while (++at < end);
 	barrier();
 	raw_cpu_dec(sw_cpus.busy);
 }

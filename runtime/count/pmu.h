@@ -124,14 +124,13 @@ static noinline s64 sw_now_off_pmu(const struct sw_counter *k)
 /**
  * sw_now_from - this CPU's count of a slot, added to FROM
  *
- * Pointers, not indices, since a kernel with UBSAN checks each index.
  * Context: any, on this CPU, interrupts off, c->busy held.
  * Return: false when there is no right value at this moment.
  */
 static __always_inline bool
 sw_now_from(struct sw_cpu *c, unsigned int slot, u64 from, u64 *v)
 {
-	const struct sw_counter *k = READ_ONCE(*(c->counter + slot));
+	const struct sw_counter *k = sw_counter_of(c, slot);
 	struct perf_event *e;
 	s64 rare;
 
@@ -166,7 +165,7 @@ sw_now(struct sw_cpu *c, unsigned int slot, u64 *v)
 /* Has this CPU no such event? */
 static bool sw_is_absent(const struct sw_cpu *c, unsigned int slot)
 {
-	const struct sw_counter *k = READ_ONCE(*(c->counter + slot));
+	const struct sw_counter *k = sw_counter_of(c, slot);
 
 	return k && k->absent;
 }
@@ -176,7 +175,7 @@ static bool sw_is_absent(const struct sw_cpu *c, unsigned int slot)
 static __always_inline bool
 sw_now_or_shut(struct sw_cpu *c, unsigned int slot, u64 *v)
 {
-	const struct sw_counter *k = READ_ONCE(*(c->counter + slot));
+	const struct sw_counter *k = sw_counter_of(c, slot);
 
 	if (unlikely(k && k->shut)) {
 		*v = k->before;
@@ -188,7 +187,7 @@ sw_now_or_shut(struct sw_cpu *c, unsigned int slot, u64 *v)
 /* Would a reading of the slot be withheld, since its set does not count? */
 static bool sw_is_inactive(const struct sw_cpu *c, unsigned int slot)
 {
-	const struct sw_counter *k = c->counter[slot];
+	const struct sw_counter *k = sw_counter_of(c, slot);
 
 	return k && k->shut == SW_SHUT_INACTIVE;
 }
@@ -283,7 +282,7 @@ static int sw_pmu_cpu_open(unsigned int slot, int cpu, bool for_good)
 {
 	struct sw_pair *pair = per_cpu_ptr(sw_pmu.pairs[slot], cpu);
 	struct sw_cpu *c = per_cpu_ptr(&sw_cpus, cpu);
-	const struct sw_counter *old = c->counter[slot];
+	const struct sw_counter *old = sw_counter_of(c, slot);
 	struct sw_counter *new = &pair->of[old == &pair->of[0]];
 	struct perf_event *e = sw_pmu_cpu_event(slot, cpu);
 	int rc = PTR_ERR_OR_ZERO(e);
@@ -326,7 +325,7 @@ static void sw_pmu_sweep(void)
 			struct sw_pair *pair =
 				per_cpu_ptr(sw_pmu.pairs[slot], cpu);
 			struct sw_counter *old = &pair->of[
-				per_cpu(sw_cpus, cpu).counter[slot] ==
+				sw_counter_of(&per_cpu(sw_cpus, cpu), slot) ==
 				&pair->of[0]];
 
 			if (old->opened)
@@ -343,7 +342,7 @@ static bool sw_pmu_has(unsigned int slot)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		if (per_cpu(sw_cpus, cpu).counter[slot]->opened)
+		if (sw_counter_of(&per_cpu(sw_cpus, cpu), slot)->opened)
 			return true;
 	return false;
 }
@@ -380,7 +379,7 @@ static int sw_pmu_fill(bool may_wait, unsigned int wanted,
 		slot_rc = 0;
 		sw_for_each_online_cpu(cpu) {
 			const struct sw_counter *k =
-				per_cpu(sw_cpus, cpu).counter[slot];
+				sw_counter_of(&per_cpu(sw_cpus, cpu), slot);
 
 			if (!sw_cpu_is_chosen(cpu) || sw_pmu_is_live(slot, k))
 				continue;
@@ -417,7 +416,8 @@ static void sw_pmu_renew(unsigned int slot)
 	int cpu;
 
 	sw_for_each_online_cpu(cpu) {
-		k = (struct sw_counter *)per_cpu(sw_cpus, cpu).counter[slot];
+		k = (struct sw_counter *)sw_counter_of(&per_cpu(sw_cpus, cpu),
+						       slot);
 		if (!k->opened)
 			continue;
 		e = sw_pmu_counter(sw_pmu.event[slot], cpu, true);
@@ -435,7 +435,7 @@ static bool sw_pmu_counts(int cpu)
 	unsigned int slot;
 
 	for (slot = 0; slot < sw_pmu.slots; slot++) {
-		k = per_cpu(sw_cpus, cpu).counter[slot];
+		k = sw_counter_of(&per_cpu(sw_cpus, cpu), slot);
 		if (!sw_pmu.set[slot] && k && k->opened &&
 		    !sw_pmu_is_on(k->opened))
 			return false;
@@ -451,9 +451,10 @@ static void sw_pmu_drop(unsigned int slot)
 		return;
 	for_each_possible_cpu(cpu) {
 		struct sw_cpu *c = per_cpu_ptr(&sw_cpus, cpu);
+		const struct sw_counter *k = sw_counter_of(c, slot);
 
-		if (c->counter[slot]->opened)
-			perf_event_release_kernel(c->counter[slot]->opened);
+		if (k->opened)
+			perf_event_release_kernel(k->opened);
 		c->counter[slot] = NULL;
 	}
 	free_percpu(sw_pmu.pairs[slot]);
@@ -481,7 +482,7 @@ static void sw_pmu_blank(unsigned int slot)
 		struct sw_pair *pair = per_cpu_ptr(sw_pmu.pairs[slot], cpu);
 		struct sw_cpu *c = per_cpu_ptr(&sw_cpus, cpu);
 		struct sw_counter *new =
-			&pair->of[c->counter[slot] == &pair->of[0]];
+			&pair->of[sw_counter_of(c, slot) == &pair->of[0]];
 
 		*new = (struct sw_counter) { .shut = SW_SHUT_INACTIVE };
 		/* as in sw_pmu_cpu_open() */

@@ -131,7 +131,7 @@ static void sw_take_in(struct sw_cpu *c, struct sw_thread *t)
 	for (i = 0; i < slots; i++) {
 		if (!sw_now_of_current(c, i, &now)) {
 			sw_hole(t, i);
-			now = sw_last(c->counter[i]);
+			now = sw_last(sw_counter_of(c, i));
 		}
 		t->sum[i] -= now;
 	}

@@ -124,7 +124,8 @@ static void sw_set_charge(struct sw_cpu *c)
 	for (; slot < end; slot++)
 		/* or the session goes on without it */
 		if (likely(*slot < SW_MAX_SLOTS))
-			WRITE_ONCE(p->count[*slot], sw_last(c->counter[*slot]));
+			WRITE_ONCE(p->count[*slot],
+				   sw_last(sw_counter_of(c, *slot)));
 	if (unlikely(c->missed)) {
 		atomic_or(c->missed, &p->lost);
 		c->missed = 0;

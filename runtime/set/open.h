@@ -450,7 +450,8 @@ static void sw_sets_keep(void)
 			continue;
 		for_each_possible_cpu(cpu)
 			per_cpu_ptr(sw_set_cpus, cpu)->count[slot] =
-				sw_last(per_cpu(sw_cpus, cpu).counter[slot]);
+				sw_last(sw_counter_of(&per_cpu(sw_cpus, cpu),
+						      slot));
 	}
 }
 

@@ -40,7 +40,7 @@
 
 static const struct sw_counter *sw_set_counter(int cpu, unsigned int slot)
 {
-	return per_cpu(sw_cpus, cpu).counter[slot];
+	return sw_counter_of(&per_cpu(sw_cpus, cpu), slot);
 }
 
 static struct perf_event *sw_set_perf_event(int cpu, unsigned int slot)
