@@ -44,7 +44,8 @@ ppa_group_times(struct task_struct *task, struct ppa_rec *lead,
 {
 	u64 user = READ_ONCE(lead->gone[0]), v;
 	u64 system = READ_ONCE(lead->gone[1]);
-	u64 utime = task->signal->utime, stime = task->signal->stime;
+	u64 utime = READ_ONCE(task->signal->utime);
+	u64 stime = READ_ONCE(task->signal->stime);
 	struct task_struct *t;
 	struct ppa_rec *r;
 	unsigned int n = 0;
@@ -52,8 +53,8 @@ ppa_group_times(struct task_struct *task, struct ppa_rec *lead,
 	for_each_thread(task, t) {
 		if (++n > PPA_EXPIRE_THREADS)
 			return false;
-		utime += t->utime;
-		stime += t->stime;
+		utime += READ_ONCE(t->utime);
+		stime += READ_ONCE(t->stime);
 		r = ppa_find(t);
 		if (!r)
 			return false;

@@ -469,7 +469,9 @@ static bool sw_set_make_pause(struct sw_set_cpu *p)
  */
 static void sw_set_took(struct sw_set_cpu *p, u64 then)
 {
-	u64 now = sw_clock_ns(), ran = current->se.sum_exec_runtime;
+	u64 now = sw_clock_ns();
+	/* which a tick may add to */
+	u64 ran = READ_ONCE(current->se.sum_exec_runtime);
 	u64 took = max(sw_set_since(then, now), ran - p->ran);
 
 	p->ran = ran;
