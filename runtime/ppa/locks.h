@@ -463,11 +463,10 @@ static int ppa_locks_alloc(unsigned int max)
 	const u32 places = roundup_pow_of_two(max), half = places / 2;
 
 	BUILD_BUG_ON(sizeof(struct ppa_lock_key) % sizeof(u64));
-	ppa_locks.nr = 1 + places;
-	ppa_locks.rows = vzalloc(ppa_locks.nr *
-				 sizeof(*ppa_locks.rows));
+	ppa_locks.rows = vzalloc((1 + places) * sizeof(*ppa_locks.rows));
 	if (!ppa_locks.rows)
 		return -ENOMEM;
+	ppa_locks.nr = 1 + places;
 	/* the first is in neither of them */
 	ppa_locks.kernels = (struct ppa_lock_half) {
 		.first = 1, .places = places - half
