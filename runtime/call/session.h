@@ -18,6 +18,7 @@
 
 #include "base/contexts.h"
 #include "base/session.h"
+#include "base/traceable.h"
 #include "call/hists.h"
 #include "call/keys.h"
 #include "call/print.h"
@@ -28,8 +29,11 @@
 #include "count/pmu.h"
 #include "store/map.h"
 #include "store/session.h"
+#include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
 
 #define SW_MAX_CALLS 4096
 
@@ -290,6 +294,41 @@ static void sw_call_slots(const u8 *slot_of)
 	}
 }
 
+/* LEN characters of NAME are a module's, which is loaded. */
+static bool sw_call_has_module(const char *name, size_t len)
+{
+	struct list_head *all = (void *)kallsyms_lookup_name("modules");
+	bool found = false;
+	struct module *mod;
+
+	if (!all)
+		return true;
+	rcu_read_lock();
+	list_for_each_entry_rcu(mod, all, list)
+		found = found || (mod->state != MODULE_STATE_UNFORMED &&
+				  !strncmp(mod->name, name, len) &&
+				  !mod->name[len]);
+	rcu_read_unlock();
+	return found;
+}
+
+static const char *sw_call_why_not(const struct sw_call *call, int rc)
+{
+	const char *colon = strchr(call->name, ':');
+
+	if (rc == -EACCES)
+		return "the kernel lets nobody trace that function, as its own handling of returns may run there";
+	if (rc == -ENOMEM)
+		return "no memory; try a smaller -G call_instances=N";
+	if (rc != -ENOENT)
+		return "the kernel does not let it be probed";
+	if (!colon)
+		return "the kernel has no function of that name; one of a module is MODULE:FUNCTION";
+	if (!sw_call_has_module(call->name, colon - call->name))
+		return "that module is not loaded";
+	return "that module has no function of that name";
+}
+
 static int sw_call_register(struct sw_call *call)
 {
 	struct kretprobe *rp = &call->rp;
@@ -303,14 +342,10 @@ static int sw_call_register(struct sw_call *call)
 	rp->maxactive = sw_calls.instances;
 	rp->data_size = sizeof(struct sw_call_start) +
 			sw_calls.nr_events * sizeof(u64);
-	/* not register_kretprobe(), in whose place stap/interpose.h has another */
-	rc = register_kretprobes(&rp, 1);
+	rc = sw_return_probe(rp);
 	if (rc && !call->optional)
 		_stp_error("stapwatch: calls of %s cannot be recorded: %s (%d)\n",
-			   call->name,
-			   rc == -ENOENT ? "the kernel has no function of that name; one of a module is MODULE:FUNCTION" :
-			   rc == -ENOMEM ? "no memory; try a smaller -G call_instances=N" :
-			   "the kernel does not let it be probed", rc);
+			   call->name, sw_call_why_not(call, rc), rc);
 	if (!rc)
 		sw_calls.on[sw_calls.nr_on++] = rp;
 	return rc;

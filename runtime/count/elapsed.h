@@ -20,9 +20,12 @@
 #define STAPWATCH_COUNT_ELAPSED_H
 
 #include "base/session.h"
+#include "base/traceable.h"
 #include "count/hit.h"
 #include "count/vthread.h"
+#include <linux/kernel.h>
 #include <linux/kprobes.h>
+#include <linux/string.h>
 
 /* What `elapsed` a script uses: bits of sw_register_kretprobe()'s argument. */
 #define SW_USES_CPU 1
@@ -145,15 +148,31 @@ sw_kretprobe_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return rp->data_size > sw_start_bytes ? sw_next_entry(ri, regs) : 0;
 }
 
+/* SystemTap knows of some functions where they are, of others by their name. */
+static void sw_say_untraceable(const struct kprobe *kp)
+{
+	char name[KSYM_NAME_LEN];
+
+	if (kp->symbol_name)
+		strscpy(name, kp->symbol_name, sizeof(name));
+	else
+		scnprintf(name, sizeof(name), "%ps", kp->addr);
+	_stp_warn("stapwatch: the return of %s is not probed: the kernel lets nobody trace that function, as its own handling of returns may run there\n",
+		  name);
+}
+
 /**
  * sw_register_kretprobe - what SystemTap calls as register_kretprobe()
  * @uses: what kinds of `elapsed` the script has
  * @probes: how many perf probes the module has, and so how many slots at most
+ * Return: -EACCES where the kernel lets nobody trace the function.
  */
 static int __maybe_unused
 sw_register_kretprobe(struct kretprobe *rp, unsigned int uses,
 		      unsigned int probes)
 {
+	int rc;
+
 	/* SystemTap tries again when a module comes */
 	if (uses && rp->entry_handler != sw_kretprobe_entry) {
 		sw_elapsed_uses = uses;
@@ -168,7 +187,10 @@ sw_register_kretprobe(struct kretprobe *rp, unsigned int uses,
 		rp->data_size = ALIGN(rp->data_size, sizeof(u64)) +
 				sw_start_bytes;
 	}
-	return register_kretprobe(rp);
+	rc = sw_return_probe(rp);
+	if (rc == -EACCES)
+		sw_say_untraceable(&rp->kp);
+	return rc;
 }
 
 /* Has its set counted without a break since the call? */
