@@ -229,19 +229,42 @@ static void sw_maps_gather_from(struct sw_maps *maps, struct mm_struct *mm,
 	maps->next = vma ? at : 0;
 }
 
+/* The mm of a process, and a thread that has it, each with a reference: the first
+ * thread may have ended, and has neither mm nor namespaces then. */
+static struct mm_struct *
+sw_maps_mm(struct task_struct *leader, struct task_struct **thread)
+{
+	struct mm_struct *mm = NULL;
+	struct task_struct *t;
+
+	rcu_read_lock();
+	for_each_thread(leader, t) {
+		mm = get_task_mm(t);
+		if (mm) {
+			get_task_struct(t);
+			*thread = t;
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return mm;
+}
+
 /* The mm is kept for so long only: a process that ends meanwhile gives its memory
  * back; and not by us, for a file that is unmapped may keep who does it. */
 static void sw_maps_gather(struct sw_maps *maps, struct task_struct *task,
 			   char *buf)
 {
-	struct mm_struct *mm = thread_group_leader(task) ? get_task_mm(task)
-							 : NULL;
+	struct task_struct *thread;
+	struct mm_struct *mm = thread_group_leader(task) ?
+			       sw_maps_mm(task, &thread) : NULL;
 
 	if (!mm) {
 		maps->next = 0;
 		return;
 	}
-	sw_maps_gather_from(maps, mm, task, buf);
+	sw_maps_gather_from(maps, mm, thread, buf);
+	put_task_struct(thread);
 	mmput_async(mm);
 }
 

@@ -11,6 +11,8 @@
  *	shares deep N D		N rounds, D calls of deep() deep
  *	shares maps FILE N	maps the file's first page N times, as code; says
  *			"mapped"; waits to be killed
+ *	shares led	its first thread ends, and the other says "alone" then; waits to
+ *			be killed
  *
  * Prints where each function begins, for who looks at samples: "function NAME
  * ADDRESS", in the order of addresses, and "pid N" and "base ADDRESS", the
@@ -150,6 +152,36 @@ static void maps(const char *path, int n)
 	pause();
 }
 
+static void *wait_alone(void *unused)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	(void)unused;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", getpid());
+	while (state != 'Z') {
+		f = fopen(path, "r");
+		if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			err(1, "%s", path);
+		fclose(f);
+		usleep(10000);
+	}
+	puts("alone");
+	fflush(stdout);
+	pause();
+	return NULL;
+}
+
+static void led(void)
+{
+	pthread_t other;
+
+	print_functions();
+	if (pthread_create(&other, NULL, wait_alone, NULL))
+		errx(1, "no thread");
+	pthread_exit(NULL);
+}
+
 static void first(int cpu)
 {
 	struct sched_param p = { .sched_priority = 50 };
@@ -171,6 +203,8 @@ int main(int argc, char **argv)
 		storm(argv[0], n);
 		return 0;
 	}
+	if (argc > 1 && !strcmp(argv[1], "led"))
+		led();
 	if (argc > 3 && !strcmp(argv[1], "maps")) {
 		maps(argv[2], atoi(argv[3]));
 		return 0;
