@@ -14,20 +14,11 @@
 
 #include "base/buf.h"
 #include "base/shown.h"
-
-/* A file of /proc/self, to be freed. */
-static char *of_self(const char *file)
-{
-	struct buf name = { 0 };
-
-	buf_printf(&name, "%s/self/%s", getenv("STAPWATCH_PROC") ?: "/proc",
-		   file);
-	return buf_take(&name);
-}
+#include "cmd/proc.h"
 
 int cgroups_open(char *dir)
 {
-	char *name = of_self("mounts");
+	char *name = proc_path("self/mounts");
 	FILE *mounts = setmntent(name, "re");
 	const struct mntent *m;
 	int fd = -1;
@@ -49,7 +40,7 @@ int cgroups_open(char *dir)
 
 static bool in_first_namespace(void)
 {
-	char *name = of_self("ns/cgroup"), text[64];
+	char *name = proc_path("self/ns/cgroup"), text[64];
 	ssize_t n = readlink(name, text, sizeof(text));
 
 	free(name);

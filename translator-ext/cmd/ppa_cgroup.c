@@ -10,7 +10,6 @@
 #include "cmd/ppa_cgroup.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@
 #include "base/shown.h"
 #include "cmd/cgroups.h"
 #include "cmd/ppa_room.h"
+#include "cmd/proc.h"
 
 /* Where a process was seen. */
 struct seen {
@@ -67,14 +67,11 @@ char *ppa_cgroup_of(const char *text)
 
 static char *read_cgroup(uint32_t pid)
 {
-	const char *proc = getenv("STAPWATCH_PROC") ?: "/proc";
-	struct buf name = { 0 }, text = { 0 };
-	char *path = NULL, some[512];
-	FILE *f;
+	char *file = proc_path_of(pid, "cgroup"), *path = NULL, some[512];
+	FILE *f = fopen(file, "re");
+	struct buf text = { 0 };
 
-	buf_printf(&name, "%s/%" PRIu32 "/cgroup", proc, pid);
-	f = fopen(name.s, "re");
-	free(name.s);
+	free(file);
 	if (!f)
 		return NULL;
 	while (fgets(some, sizeof(some), f))

@@ -6,20 +6,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/proc.h"
+
 /* The tapset's ppa_threads, if nobody says another. */
 #define ROOM_ANYWAY 4096
 
 /* All of this machine; 0: nobody can tell. */
 static uint64_t threads_there_are(void)
 {
-	const char *proc = getenv("STAPWATCH_PROC") ?: "/proc";
-	struct buf path = { 0 };
+	char *path = proc_path("loadavg");
+	FILE *f = fopen(path, "re");
 	uint64_t nr = 0;
-	FILE *f;
 
-	buf_printf(&path, "%s/loadavg", proc);
-	f = fopen(path.s, "re");
-	free(path.s);
+	free(path);
 	if (!f)
 		return 0;
 	/* the loads, how many run, and how many there are */
