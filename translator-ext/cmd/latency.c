@@ -15,6 +15,7 @@
 #include "cmd/latency.h"
 #include "cmd/line.h"
 #include "cmd/output.h"
+#include "cmd/proc.h"
 #include "cmd/words.h"
 #include "store/hist.h"
 
@@ -145,7 +146,9 @@ static int check(const struct latency_request *req)
 		return cmd_line_fail("latency", "--svg draws intervals; say how long they are by -I MS");
 	if (req->svg && output_spare_trace("latency", "--svg", req->svg))
 		return -1;
-	return req->cgroup ? cgroups_check("latency", req->cgroup) : 0;
+	if (req->cgroup && cgroups_check("latency", req->cgroup))
+		return -1;
+	return proc_check_target("latency", req->pid, req->tid);
 }
 
 static int open_output(struct latency_request *req)

@@ -15,6 +15,7 @@
 #include "base/shown.h"
 #include "cmd/cgroups.h"
 #include "cmd/line.h"
+#include "cmd/proc.h"
 #include "cmd/record_when.h"
 #include "cmd/words.h"
 #include "event/event.h"
@@ -58,6 +59,19 @@ static int take_digits(const char *what, const char *s, const char **number)
 		return cmd_line_say("record", what, s);
 	*number = s;
 	return 0;
+}
+
+static uint64_t number_of(const char *digits)
+{
+	return digits ? strtoull(digits, NULL, 10) : 0;
+}
+
+/* There is nobody else whose end the session could wait for. */
+static int check_target(const struct record *r)
+{
+	if (r->cgroup)
+		return cgroups_check("record", r->cgroup);
+	return proc_check_target("record", number_of(r->pid), number_of(r->tid));
 }
 
 static int read_event(const struct event_profile *parts, struct sampled *s,
@@ -328,7 +342,7 @@ static int read_options(struct record *r, int argc, char **argv)
 		return cmd_line_say("record", "a COMMAND, -p, -t, -G, -C or -a must say what to sample", NULL);
 	if (r->pid && r->command)
 		return cmd_line_fail("record", "-p samples a process that runs; leave out the command, or -p");
-	if (r->cgroup && cgroups_check("record", r->cgroup))
+	if (check_target(r))
 		return -1;
 	if (!r->nr_events && !r->timeline)
 		take_usual(r);

@@ -14,6 +14,7 @@
 #include "cmd/cgroups.h"
 #include "cmd/line.h"
 #include "cmd/output.h"
+#include "cmd/proc.h"
 #include "cmd/stat.h"
 #include "cmd/words.h"
 
@@ -131,7 +132,8 @@ static int check(const struct stat_request *req)
 	/* it would be waited for, for ever */
 	if (req->cgroup)
 		return cgroups_check("stat", req->cgroup);
-	return 0;
+	return proc_check_target("stat", req->whom == STAT_PROCESS ? req->id : 0,
+				 req->whom == STAT_THREAD ? req->id : 0);
 }
 
 /* ---- intervals */
