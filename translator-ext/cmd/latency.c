@@ -16,6 +16,7 @@
 #include "cmd/line.h"
 #include "cmd/output.h"
 #include "cmd/proc.h"
+#include "cmd/program.h"
 #include "cmd/words.h"
 #include "store/hist.h"
 
@@ -70,8 +71,10 @@ static int read_options(struct latency_request *req, int argc, char **argv)
 	/* after -- is the command */
 	for (end = 1; end < argc && strcmp(argv[end], "--"); end++)
 		;
-	if (end < argc - 1)
+	if (end < argc - 1) {
+		req->program = argv[end + 1];
 		req->command = words_of_shell(argc - end - 1, argv + end + 1);
+	}
 	line.argc = end;
 	while (!rc && (c = cmd_line_next(&line)) != CMD_LINE_END) {
 		switch (c) {
@@ -342,26 +345,36 @@ static void free_before(void)
 	free(before.functions);
 }
 
+static int run(struct latency_request *req)
+{
+	struct buf script = { 0 }, lists = { 0 };
+	size_t nr_lists;
+	int status = 1;
+
+	if (open_output(req))
+		return 1;
+	nr_lists = latency_lists(req, &lists);
+	latency_script(req, nr_lists, &script);
+	if (req->verbose)
+		shown_out(stderr, script.s, script.len);
+	if (nr_lists > LATENCY_LISTS)
+		cmd_line_fail("latency", "the functions' names are too many to hand over; take a narrower pattern");
+	else
+		status = latency_session(req, script.s, &lists, nr_lists,
+					 on_block);
+	free(script.s);
+	free(lists.s);
+	return close_output(req, status);
+}
+
 int cmd_latency(int argc, char **argv)
 {
 	struct latency_request req = { .out = stdout };
-	struct buf script = { 0 }, lists = { 0 };
-	size_t nr_lists, i;
 	int status = 1;
+	size_t i;
 
-	if (!read_options(&req, argc, argv) && !check(&req) &&
-	    !open_output(&req)) {
-		nr_lists = latency_lists(&req, &lists);
-		latency_script(&req, nr_lists, &script);
-		if (req.verbose)
-			shown_out(stderr, script.s, script.len);
-		if (nr_lists > LATENCY_LISTS)
-			cmd_line_fail("latency", "the functions' names are too many to hand over; take a narrower pattern");
-		else
-			status = latency_session(&req, script.s, &lists,
-						 nr_lists, on_block);
-		status = close_output(&req, status);
-	}
+	if (!read_options(&req, argc, argv) && !check(&req))
+		status = program_check("latency", req.program) ?: run(&req);
 	/* also of a COMMAND that failed */
 	if (req.svg && heat.nr_columns && latency_heat_write(&heat, &req))
 		status = status ?: 1;
@@ -371,8 +384,6 @@ int cmd_latency(int argc, char **argv)
 		latency_function_free(&req.functions[i]);
 	free(req.functions);
 	free(req.command);
-	free(script.s);
-	free(lists.s);
 	free_before();
 	return status;
 }

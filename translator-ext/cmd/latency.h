@@ -63,6 +63,7 @@ struct latency_request {
 	struct latency_rate *rates;
 	size_t nr_rates;
 	char *command;		/* a shell's words */
+	const char *program;	/* its first word, as it was given; NULL: a shell finds it */
 	const char *svg;	/* where the picture goes; NULL: none is wanted */
 	uint64_t pid, tid;	/* 0: none is given */
 	const char *cgroup;

@@ -5,13 +5,23 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/shown.h"
+
+bool proc_is_here(void)
+{
+	const char *release = getenv("SYSTEMTAP_RELEASE");
+	struct utsname here;
+
+	return !release || !*release || uname(&here) ||
+	       !strcmp(release, here.release);
+}
 
 char *proc_path(const char *file)
 {
@@ -59,10 +69,25 @@ static uint64_t process_of(uint64_t id)
 	return pid;
 }
 
+/* The kernel's, in which -p and -t are numbers for the module. */
+#define PID_NAMESPACE "pid:[4026531836]"
+
+static bool in_first_namespace(void)
+{
+	char *name = proc_path("self/ns/pid"), text[64];
+	ssize_t n = readlink(name, text, sizeof(text));
+
+	free(name);
+	return n == sizeof(PID_NAMESPACE) - 1 &&
+	       !memcmp(text, PID_NAMESPACE, n);
+}
+
 int proc_check_target(const char *who, uint64_t pid, uint64_t tid)
 {
 	uint64_t process = pid ? process_of(pid) : 0;
 
+	if (!proc_is_here() || !in_first_namespace())
+		return 0;
 	if (pid && !is_there(pid))
 		shown_line(stderr, "stapwatch %s: -p %" PRIu64 ": there is no such process",
 			   who, pid);

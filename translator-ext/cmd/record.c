@@ -16,6 +16,7 @@
 #include "cmd/cgroups.h"
 #include "cmd/line.h"
 #include "cmd/proc.h"
+#include "cmd/program.h"
 #include "cmd/record_when.h"
 #include "cmd/words.h"
 #include "event/event.h"
@@ -50,6 +51,7 @@ struct record {
 	const char *pid, *tid, *cgroup;
 	const char *file;
 	char *command;
+	const char *program;	/* of that, as it was given; NULL: a shell finds it */
 	bool verbose;
 };
 
@@ -335,7 +337,8 @@ static int read_options(struct record *r, int argc, char **argv)
 	if (optind < argc && r->command)
 		return cmd_line_say("record", "-c has the command already",
 				    argv[optind]);
-	if (optind < argc)
+	r->program = argv[optind];
+	if (r->program)
 		r->command = words_of_shell(argc - optind, argv + optind);
 	else if (!r->command && !r->all && !r->cpus && !r->pid && !r->tid && !r->cgroup &&
 		 !r->timeline)
@@ -390,7 +393,7 @@ static void write_script(const struct record *r, struct buf *out)
 	}
 }
 
-static int run(const struct record *r, char *script)
+static int run_script(const struct record *r, char *script)
 {
 	struct script_list list;
 	struct options opts;
@@ -440,22 +443,29 @@ static int run(const struct record *r, char *script)
 	return status;
 }
 
+static int run(const struct record *r)
+{
+	struct buf script = { 0 };
+	int status;
+
+	write_script(r, &script);
+	if (r->verbose)
+		shown_out(stderr, script.s, script.len);
+	status = run_script(r, script.s);
+	free(script.s);
+	return status;
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct record r = { .file = "stapwatch.trace" };
-	struct buf script = { 0 };
 	int status = 1;
 	size_t i;
 
-	if (!read_options(&r, argc, argv)) {
-		write_script(&r, &script);
-		if (r.verbose)
-			shown_out(stderr, script.s, script.len);
-		status = run(&r, script.s);
-	}
+	if (!read_options(&r, argc, argv))
+		status = program_check("record", r.program) ?: run(&r);
 	for (i = 0; i < r.nr_made; i++)
 		free(r.made[i]);
 	free(r.command);
-	free(script.s);
 	return status;
 }

@@ -15,6 +15,7 @@
 #include "cmd/line.h"
 #include "cmd/output.h"
 #include "cmd/proc.h"
+#include "cmd/program.h"
 #include "cmd/stat.h"
 #include "cmd/words.h"
 
@@ -107,8 +108,10 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 	if (!rc && optind < argc && req->command)
 		return cmd_line_say("stat", "-c has the command already",
 				    argv[optind]);
-	if (!rc && optind < argc)
+	if (!rc && optind < argc) {
+		req->program = argv[optind];
 		req->command = words_of_shell(argc - optind, argv + optind);
+	}
 	return rc;
 }
 
@@ -209,27 +212,36 @@ static int close_output(const struct stat_request *req, int status)
 	return status ?: 1;
 }
 
+static int run(struct stat_request *req)
+{
+	struct buf script = { 0 };
+	int status;
+
+	if (open_output(req))
+		return 1;
+	stat_script(req, &script);
+	if (req->verbose)
+		shown_out(stderr, script.s, script.len);
+	status = stat_session(req, script.s, on_block);
+	free(script.s);
+	return close_output(req, status);
+}
+
 int cmd_stat(int argc, char **argv)
 {
 	struct stat_request req = {
 		.whom = STAT_COMMAND, .out = STDOUT_FILENO
 	};
-	struct buf events = { 0 }, script = { 0 };
+	struct buf events = { 0 };
 	int status = 1;
 
 	if (!read_options(&req, argc, argv, &events) &&
 	    !stat_events_parse(&req, events.s ?: USUAL_EVENTS) &&
-	    !stat_every_parse(&req) && !check(&req) && !open_output(&req)) {
-		stat_script(&req, &script);
-		if (req.verbose)
-			shown_out(stderr, script.s, script.len);
-		status = stat_session(&req, script.s, on_block);
-		status = close_output(&req, status);
-	}
+	    !stat_every_parse(&req) && !check(&req))
+		status = program_check("stat", req.program) ?: run(&req);
 	stat_events_free(&req);
 	free(req.command);
 	free(events.s);
-	free(script.s);
 	free(before.counts);
 	free(before.sets);
 	return status;

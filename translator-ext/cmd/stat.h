@@ -51,6 +51,7 @@ struct stat_rate {
 struct stat_request {
 	enum stat_whom whom;
 	char *command;		/* a shell's words */
+	const char *program;	/* its first word, as it was given; NULL: a shell finds it */
 	uint64_t id;		/* of a process or thread */
 	const char *cgroup;
 	const char *cpus;	/* a list, or NULL: all */

@@ -3,7 +3,8 @@
 #ifndef STAPWATCH_STATUS_H
 #define STAPWATCH_STATUS_H
 
-#define RUN_CANNOT 126		/* stap is there, but cannot be run */
-#define RUN_NO_STAP 127
+#define RUN_CANNOT 126		/* the program is there, but cannot be run */
+#define RUN_NONE 127		/* there is none */
+#define RUN_NO_STAP RUN_NONE
 
 #endif
