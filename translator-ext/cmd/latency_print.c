@@ -257,6 +257,56 @@ static bool is_called(const struct latency_block *b, size_t at)
 	return false;
 }
 
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names of the functions that are recorded, in order; to be freed. */
+static const char **recorded(const struct latency_block *b, size_t *nr)
+{
+	const char **names = xmalloc((b->nr_functions + 1) * sizeof(*names));
+	size_t i;
+
+	*nr = 0;
+	for (i = 0; i < b->nr_functions; i++)
+		if (!b->functions[i].has_key)
+			names[(*nr)++] = b->functions[i].name;
+	qsort(names, *nr, sizeof(*names), by_name);
+	return names;
+}
+
+/* Those of a pattern that the session had to leave out; each CPU's table has no row of
+ * those that were not called, so nobody can tell. */
+static void put_left_out(const struct latency_request *req,
+			 const struct latency_block *b, struct buf *out)
+{
+	struct buf which = { 0 };
+	const char **names;
+	size_t i, nr, left_out = 0;
+
+	if (req->by == LATENCY_BY_CPU)
+		return;
+	names = recorded(b, &nr);
+	for (i = 0; i < req->nr_functions; i++) {
+		const char *name = req->functions[i].asked ?:
+				   req->functions[i].name;
+
+		if (bsearch(&name, names, nr, sizeof(*names), by_name))
+			continue;
+		left_out++;
+		buf_puts(&which, " ");
+		shown_name(&which, name);
+	}
+	free(names);
+	if (left_out)
+		buf_printf(out, "%zu of %zu functions cannot be probed%s%s\n",
+			   left_out, req->nr_functions,
+			   req->verbose ? ":" : "; -v names them",
+			   req->verbose ? which.s : "");
+	free(which.s);
+}
+
 static void put_losses(const struct latency_block *b, struct buf *out)
 {
 	uint64_t missed = 0;
@@ -309,6 +359,7 @@ static void put_table(const struct latency_request *req,
 		put_row(req, b, f[i], out);
 	if (rows < nr)
 		buf_printf(out, "%zu rows more\n", nr - rows);
+	put_left_out(req, b, out);
 	put_losses(b, out);
 	if (live)
 		buf_puts(out, "\033[?7h");
