@@ -121,6 +121,7 @@ static const struct command {
 			{ "-I MS", "print the calls of each interval" },
 			{ "-n COUNT", "end after COUNT intervals" },
 			{ "--svg FILE", "draw how long calls of each interval took" },
+			{ "--force", "also record programs that may die of it" },
 			{ "--json", "print an object for each function" },
 			{ "-o, --output FILE", "write the tables there" },
 			{ "-v", "show the script" },

@@ -55,6 +55,7 @@ static int read_options(struct latency_request *req, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "by", required_argument, NULL, 'b' },
+		{ "force", no_argument, NULL, 'f' },
 		{ "over", required_argument, NULL, 'O' },
 		{ "svg", required_argument, NULL, 's' },
 		{ "json", no_argument, NULL, 'j' },
@@ -104,6 +105,9 @@ static int read_options(struct latency_request *req, int argc, char **argv)
 			break;
 		case 'o':
 			req->file = optarg;
+			break;
+		case 'f':
+			req->force = true;
 			break;
 		case 'b':
 			rc = take_by(req, optarg);

@@ -68,6 +68,7 @@ struct latency_request {
 	uint64_t pid, tid;	/* 0: none is given */
 	const char *cgroup;
 	bool all;		/* calls of all, while the command runs */
+	bool force;		/* also of programs that it may end */
 	const char *file;	/* the table goes there; NULL: to stdout */
 	FILE *out;		/* open for it */
 	uint64_t over_us;

@@ -22,6 +22,7 @@
 
 #include "base/foreign.h"
 #include "base/intern.h"
+#include "cmd/latency_returns.h"
 
 /* What may stand in the map's names, and in a script. */
 #define PATH_CHARS LATENCY_NAME "/+-,@=~% "
@@ -193,6 +194,15 @@ static int put_all(struct user *u)
 	return 0;
 }
 
+/* Told before anything is recorded: it is too late then. */
+static int check_returns(const struct user *u)
+{
+	const char *why = u->req->force ? NULL :
+			  latency_returns_why(u->mod, u->elf);
+
+	return why ? fail(u, why) : 0;
+}
+
 static int add(struct user *u)
 {
 	if (u->path[strspn(u->path, PATH_CHARS)])
@@ -208,7 +218,7 @@ static int add(struct user *u)
 		return fail(u, "that is longer than 79 characters; make a link with a shorter path");
 	if (!u->nr_found)
 		return fail(u, "the file has no symbol of such a function, nor has a debug file of it below /usr/lib/debug/.build-id");
-	return put_all(u);
+	return check_returns(u) ?: put_all(u);
 }
 
 int latency_user_add(struct latency_request *req, const char *word)
