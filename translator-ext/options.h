@@ -55,6 +55,7 @@ struct options {
 	bool other_runtime;	/* of -R, or a server's: not this stap's own */
 
 	bool ours;		/* of a subcommand's making */
+	const char *output;	/* for a message on what that writes, or NULL */
 	bool help;
 	bool version;
 	bool lower;

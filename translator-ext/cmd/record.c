@@ -396,6 +396,7 @@ static void write_script(const struct record *r, struct buf *out)
 static int run_script(const struct record *r, char *script)
 {
 	struct script_list list;
+	struct buf output = { 0 };
 	struct options opts;
 	char *argv[24], *given = NULL, *at = NULL, ms[24];
 	int n = 0, status = 1;
@@ -431,13 +432,17 @@ static int run_script(const struct record *r, char *script)
 	argv[n++] = script;
 	argv[n] = NULL;
 	if (!options_parse(n, argv, &opts)) {
+		buf_puts(&output, "stapwatch record: ");
+		shown_name(&output, r->file);
 		opts.ours = true;
+		opts.output = output.s;
 		if (!scripts_load(&opts, false, &list)) {
 			status = run_stap(&opts, &list, NULL);
 			scripts_free(&list);
 		}
 		options_free(&opts);
 	}
+	free(output.s);
 	free(given);
 	free(at);
 	return status;

@@ -337,6 +337,9 @@ static int with_command(const struct child *child, int status)
 
 	if (child->ours && ended && WIFEXITED(status) && WEXITSTATUS(status) == 1)
 		return W_EXITCODE(ended, 0);
+	/* and 0 for output that is lost */
+	if (!status && diag_unwritten(child->err))
+		return W_EXITCODE(1, 0);
 	return status;
 }
 

@@ -44,6 +44,7 @@ struct diag {
 	size_t nr;
 	bool names_only;
 	bool explains_pmu;
+	const char *output;	/* what begins our line if that is not written, or NULL */
 	struct buf line;	/* that has no end yet */
 	bool inside;		/* the line's beginning has been flushed */
 	enum expect expect;
@@ -472,11 +473,25 @@ static bool is_below(struct span t)
 	return starts(t, SOURCE) || starts(t, "^");
 }
 
+/* In the words of who wrote the script. */
+static bool put_unwritten(struct diag *d, struct span t, struct buf *out)
+{
+	const char *why = ended_unwritten(t.s, t.len);
+
+	if (!why || !d->output || d->inside)
+		return false;
+	buf_printf(out, "%s: %.*s: it is cut off", d->output,
+		   (int)(t.s + t.len - why), why);
+	return true;
+}
+
 static void put_whole_line(struct diag *d, struct span t, struct buf *out)
 {
 	struct place none;
 
 	ended_note(&d->ended, t.s, t.len);
+	if (put_unwritten(d, t, out))
+		return;
 	if (d->inside || d->names_only) {
 		put_line(d, t, &none, out);
 		d->inside = false;
@@ -493,6 +508,14 @@ static void put_whole_line(struct diag *d, struct span t, struct buf *out)
 	headers_put(t.s, t.len, out);
 	if (d->explains_pmu)
 		uncounted_put(t.s, t.len, out);
+}
+
+static bool is_dropped(const struct diag *d, struct span t)
+{
+	if (d->expect == EXPECT_NO_SOURCE && is_below(t))
+		return true;
+	/* once is enough */
+	return d->ended.unwritten && !d->inside && ended_unwritten(t.s, t.len);
 }
 
 struct diag *diag_new(const struct diag_file *files, size_t nr, bool names_only)
@@ -528,7 +551,7 @@ void diag_feed(struct diag *d, const char *bytes, size_t len, struct buf *out)
 	while (len && (end = memchr(bytes, '\n', len))) {
 		buf_add(&d->line, bytes, end - bytes);
 		line = (struct span) { d->line.s, d->line.len };
-		if (d->expect != EXPECT_NO_SOURCE || !is_below(line)) {
+		if (!is_dropped(d, line)) {
 			put_whole_line(d, line, out);
 			buf_puts(out, "\n");
 		}
@@ -539,6 +562,16 @@ void diag_feed(struct diag *d, const char *bytes, size_t len, struct buf *out)
 	buf_add(&d->line, bytes, len);
 	if (d->line.len > LINE_LIMIT)
 		diag_flush(d, out);
+}
+
+void diag_name_output(struct diag *d, const char *output)
+{
+	d->output = output;
+}
+
+bool diag_unwritten(const struct diag *d)
+{
+	return d->ended.unwritten;
 }
 
 int diag_ended(const struct diag *d)

@@ -41,11 +41,17 @@ void diag_free(struct diag *d);
 /** diag_explain_pmu - a script has $pmu[N]: if stap knows no such variable, say whose it is */
 void diag_explain_pmu(struct diag *d);
 
+/** diag_name_output - what begins our line where stap could not write the script's output */
+void diag_name_output(struct diag *d, const char *output);
+
 /** diag_feed - some bytes of stap's; adds to @out what is whole by now */
 void diag_feed(struct diag *d, const char *bytes, size_t len, struct buf *out);
 
 /** diag_ended - the status of a COMMAND of which stap has said that it failed; or 0 */
 int diag_ended(const struct diag *d);
+
+/** diag_unwritten - has stap said that it could not write the script's output? */
+bool diag_unwritten(const struct diag *d);
 
 /** diag_pending - is a line held back that has no end yet? */
 bool diag_pending(const struct diag *d);

@@ -6,24 +6,41 @@
 #define _GNU_SOURCE	/* memmem() */
 #include "stap/ended.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ERROR: begins a line of stap's, in colours perhaps; what COMMAND says of errors is its own. */
-static bool is_error(const char *line, size_t len)
+#include "stap/span.h"
+
+static struct span skip_colours(struct span t)
+{
+	return rest(t, colours(t));
+}
+
+/* ERROR: begins a line of stap's, in colours perhaps; what COMMAND says of errors is its own.
+ * *after: what stands there then. */
+static bool is_error(struct span t, struct span *after)
 {
 	static const char error[] = "ERROR:";
 
-	while (len && *line == '\033') {
-		const char *end = memchr(line, 'm', len);
+	t = skip_colours(t);
+	if (!starts(t, error))
+		return false;
+	*after = skip_colours(rest(t, strlen(error)));
+	return true;
+}
 
-		if (!end)
-			return false;
-		len -= end + 1 - line;
-		line = end + 1;
-	}
-	return len >= strlen(error) && !memcmp(line, error, strlen(error));
+const char *ended_unwritten(const char *line, size_t len)
+{
+	static const char said[] = " error writing output: ";
+	struct span t = { line, len };
+
+	if (!is_error(t, &t) || !starts(t, said))
+		return NULL;
+	/* who reads it has enough */
+	t = rest(t, strlen(said));
+	return starts(t, strerror(EPIPE)) ? NULL : t.s;
 }
 
 void ended_note(struct ended *e, const char *line, size_t len)
@@ -31,11 +48,13 @@ void ended_note(struct ended *e, const char *line, size_t len)
 	static const char said[] = "Child process exited with ";
 	/* what COMMAND said last may have no newline, and stand before */
 	const char *at = memmem(line, len, said, strlen(said));
+	struct span t = { line, len };
 	unsigned int n;
 	char text[64];
 	int end = 0;
 
-	e->failed |= is_error(line, len);
+	e->failed |= is_error(t, &t);
+	e->unwritten |= ended_unwritten(line, len) != NULL;
 	if (!at)
 		return;
 	at += strlen(said);

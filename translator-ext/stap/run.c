@@ -275,6 +275,8 @@ static int run_filtered(struct run *r, const char *path)
 			files[nr++] = diag_file(r, s);
 	}
 	child.err = diag_new(files, nr, false);
+	if (r->opts->output)
+		diag_name_output(child.err, r->opts->output);
 	if (has_pmu(r->list))
 		diag_explain_pmu(child.err);
 	/* a parse tree says of which file it is */
