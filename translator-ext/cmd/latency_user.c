@@ -22,6 +22,7 @@
 
 #include "base/foreign.h"
 #include "base/intern.h"
+#include "cmd/latency_hidden.h"
 #include "cmd/latency_returns.h"
 
 /* What may stand in the map's names, and in a script. */
@@ -45,8 +46,10 @@ struct user {
 };
 
 struct user_function {
-	char *name;
+	char *name;		/* without a version */
 	uint64_t offset;
+	bool hidden;		/* only old programs are linked with it */
+	bool chooses;		/* it chooses the function when a program begins */
 };
 
 static int fail(const struct user *u, const char *why)
@@ -112,38 +115,127 @@ static bool fits(const struct user *u, const char *name)
 	       !fnmatch(u->function, name, 0);
 }
 
+/* One symbol, if it is a function that is wanted. */
+static void take(struct user *u, const struct latency_hidden *hidden,
+		 const char *symbol, const GElf_Sym *sym, GElf_Addr addr)
+{
+	/* name@VERSION is for old programs, name@@VERSION for those of today */
+	const size_t len = strcspn(symbol, "@");
+	char *name = xstrndup(symbol, len);
+	struct user_function f = {
+		.name = name,
+		.hidden = (symbol[len] && symbol[len + 1] != '@') ||
+			  latency_hidden_has(hidden, name, addr - u->bias),
+		.chooses = GELF_ST_TYPE(sym->st_info) == STT_GNU_IFUNC,
+	};
+
+	if (!fits(u, name) || !offset_of(u, addr - u->bias, &f.offset)) {
+		free(name);
+		return;
+	}
+	u->found = array_room(u->found, &u->room, u->nr_found + 1,
+			      sizeof(*u->found));
+	u->found[u->nr_found++] = f;
+}
+
 static void find(struct user *u)
 {
 	const int nr = dwfl_module_getsymtab(u->mod);
-	struct user_function *f;
+	struct latency_hidden hidden = { 0 };
 	GElf_Addr addr;
-	uint64_t offset;
 	GElf_Sym sym;
 	int i;
 
+	latency_hidden_read(&hidden, u->elf);
 	for (i = 0; i < nr; i++) {
 		const char *name = dwfl_module_getsym_info(u->mod, i, &sym,
 							   &addr, NULL, NULL,
 							   NULL);
 
-		/* what chooses a function when the program begins is none */
-		if (!name || GELF_ST_TYPE(sym.st_info) != STT_FUNC ||
-		    sym.st_shndx == SHN_UNDEF || !fits(u, name) ||
-		    !offset_of(u, addr - u->bias, &offset))
-			continue;
-		u->found = array_room(u->found, &u->room, u->nr_found + 1,
-				      sizeof(*u->found));
-		f = &u->found[u->nr_found++];
-		*f = (struct user_function) { xstrdup(name), offset };
+		if (name && sym.st_shndx != SHN_UNDEF &&
+		    (GELF_ST_TYPE(sym.st_info) == STT_FUNC ||
+		     GELF_ST_TYPE(sym.st_info) == STT_GNU_IFUNC))
+			take(u, &hidden, name, &sym, addr);
 	}
+	latency_hidden_free(&hidden);
+}
+
+/* Those that an IFUNC chooses from have its name in theirs, in libc: __strlen_avx2. */
+static bool is_variant(const char *symbol, const GElf_Sym *sym,
+		       const char *name, size_t len)
+{
+	return GELF_ST_TYPE(sym->st_info) == STT_FUNC &&
+	       sym->st_shndx != SHN_UNDEF && !strncmp(symbol, "__", 2) &&
+	       !strncmp(symbol + 2, name, len) && symbol[2 + len] == '_' &&
+	       !strstr(symbol, "_ifunc");
+}
+
+static void put_variants(const struct user *u, const char *name,
+			 struct buf *out)
+{
+	const int nr = dwfl_module_getsymtab(u->mod);
+	const size_t len = strlen(name);
+	unsigned int found = 0;
+	GElf_Sym sym;
+	int i;
+
+	for (i = 0; i < nr && found < 3; i++) {
+		const char *symbol = dwfl_module_getsym(u->mod, i, &sym, NULL);
+
+		if (!symbol || !is_variant(symbol, &sym, name, len))
+			continue;
+		buf_puts(out, found++ ? ", " : ": take one of them, as ");
+		shown_name(out, symbol);
+	}
+	if (found)
+		buf_printf(out, ", or all by '%s:__%s_*'", u->path, name);
+	else
+		buf_puts(out, "; these have no symbols here, but may have in the file's debug file, below /usr/lib/debug/.build-id");
+}
+
+static int fail_of_chosen(const struct user *u, const char *name)
+{
+	struct buf why = { 0 };
+
+	buf_printf(&why, "a program that begins chooses %s from functions of other names (IFUNC)",
+		   name);
+	put_variants(u, name, &why);
+	fail(u, why.s);
+	free(why.s);
+	return -1;
 }
 
 static int by_name(const void *a, const void *b)
 {
 	const struct user_function *x = a, *y = b;
 
-	return strcmp(x->name, y->name) ?:
+	/* those for old programs come last */
+	return strcmp(x->name, y->name) ?: x->hidden - y->hidden ?:
 	       (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/*
+ * Those of the name at the beginning of F; *same: how many of them are what programs
+ * mean by it.  A function for old programs is meant where there is no other.
+ */
+static size_t count_same(const struct user_function *f, size_t nr, size_t *same)
+{
+	size_t end;
+
+	*same = 0;
+	for (end = 0; end < nr && !strcmp(f[0].name, f[end].name); end++)
+		*same += f[end].hidden == f[0].hidden;
+	return end;
+}
+
+static bool has_chooser(const struct user_function *f, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (f[i].chooses)
+			return true;
+	return false;
 }
 
 static int put(struct user *u, const struct user_function *found,
@@ -173,24 +265,35 @@ static int put(struct user *u, const struct user_function *found,
 static int put_all(struct user *u)
 {
 	const bool optional = !!strpbrk(u->function, LATENCY_WILD);
-	unsigned int several = 0;
-	size_t i, end;
+	const size_t before = u->req->nr_functions;
+	unsigned int several = 0, chosen = 0;
+	size_t i, nr, same;
 
 	qsort(u->found, u->nr_found, sizeof(*u->found), by_name);
-	for (i = 0; i < u->nr_found; i = end) {
-		for (end = i + 1; end < u->nr_found &&
-		     !strcmp(u->found[i].name, u->found[end].name); end++)
-			;
-		if (u->found[i].offset != u->found[end - 1].offset)
+	for (i = 0; i < u->nr_found; i += nr) {
+		const struct user_function *f = &u->found[i];
+
+		nr = count_same(f, u->nr_found - i, &same);
+		if (has_chooser(f, same)) {
+			if (!optional)
+				return fail_of_chosen(u, f->name);
+			chosen++;
+		} else if (f[0].offset != f[same - 1].offset) {
 			several++;
-		else if (put(u, &u->found[i], optional))
+		} else if (put(u, f, optional)) {
 			return -1;
+		}
 	}
+	if (chosen)
+		shown_line(stderr, "stapwatch latency: \"%s\": %u functions are left out, as programs that begin choose them from functions of other names (IFUNC)",
+			   u->word, chosen);
 	if (several && !optional)
 		return fail(u, "the file has several functions of that name; write a script, with elapsed(\"tsc\") after process(\"PATH\")");
 	if (several)
 		shown_line(stderr, "stapwatch latency: \"%s\": %u functions are left out, as the file has others of their names",
 			   u->word, several);
+	if (u->req->nr_functions == before && (several || chosen))
+		return fail(u, "no function is left");
 	return 0;
 }
 
