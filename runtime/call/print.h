@@ -5,7 +5,7 @@
  *
  * Who may run what, against whom:
  *
- *   sw_calls_missed(), sw_calls_missed_of(), sw_calls_under_way()	any context
+ *   sw_calls_missed(), _missed_of(), sw_calls_nested(), sw_calls_under_way()	any context
  *   sw_calls_print()		where a handler may print, after the session, one at a time
  *   sw_calls_print_part()	where a handler may print, one at a time
  */
@@ -31,13 +31,33 @@
 		n_ += READ_ONCE(per_cpu(sw_call_cpus, cpu_).what);	\
 	n_; })
 
-/* Calls that had no place, or came in the middle of another probe's handler. */
+/* Calls that had no place. */
 static unsigned long sw_call_missed(const struct sw_call *call)
 {
 	if (call->user.file)
 		return atomic_long_read(&call->user.missed);
-	return (unsigned long)READ_ONCE(call->rp.nmissed) +
-	       READ_ONCE(call->rp.kp.nmissed);
+	return READ_ONCE(call->rp.nmissed);
+}
+
+/*
+ * Calls that came while a probe was handled on their CPU, as those of an interrupt do.
+ * The kernel calls no handler then, so whose they are nobody knows.
+ */
+static unsigned long sw_call_nested(const struct sw_call *call)
+{
+	if (call->user.file)
+		return 0;
+	return READ_ONCE(call->rp.kp.nmissed) - call->nested_before;
+}
+
+static unsigned long sw_calls_nested(void)
+{
+	unsigned long n = 0;
+	unsigned int i;
+
+	for (i = 0; i < sw_calls.nr; i++)
+		n += sw_call_nested(&sw_calls.calls[i]);
+	return n;
 }
 
 /* Those of programs' functions alone, or of the kernel's. */
@@ -58,7 +78,8 @@ static unsigned long sw_calls_missed_of(bool programs)
  */
 static unsigned long sw_calls_missed(void)
 {
-	return sw_calls_missed_of(false) + sw_calls_missed_of(true);
+	return sw_calls_missed_of(false) + sw_calls_missed_of(true) +
+	       sw_calls_nested();
 }
 
 /**
@@ -151,15 +172,19 @@ sw_call_row(const struct sw_call *call, bool by_cpu, unsigned int row)
 static void
 sw_call_print_head(const struct sw_call *call, bool by_cpu, unsigned int row)
 {
+	const bool is_first = row == (by_cpu ?
+				      cpumask_first(cpu_possible_mask) : 0);
+	const unsigned long missed = is_first ? sw_call_missed(call) : 0;
+	const unsigned long nested = is_first ? sw_call_nested(call) : 0;
+
 	if (by_cpu)
-		_stp_printf("cpu %u %lu %s\n", row,
-			    row == cpumask_first(cpu_possible_mask) ?
-			    sw_call_missed(call) : 0, call->name);
-	else if (!row)
-		_stp_printf("function %lu %s\n", sw_call_missed(call),
-			    call->name);
+		_stp_printf("cpu %u %lu %s\n", row, missed, call->name);
+	else if (is_first)
+		_stp_printf("function %lu %s\n", missed, call->name);
 	else
 		sw_call_print_key(&call->keys[row - 1]);
+	if (nested)
+		_stp_printf("nested %lu\n", nested);
 }
 
 /*
@@ -245,7 +270,8 @@ sw_calls_print_some(struct sw_calls_at *at, bool by_cpu, unsigned int end,
  *	of the functions that are left
  *
  * For each function a line "function MISSED NAME", or for each CPU a line
- * "cpu CPU MISSED NAME" of which the first has what was missed; after it for the time
+ * "cpu CPU MISSED NAME" of which the first has what was missed; maybe a line
+ * "nested N"; after it for the time
  * (0) and each event (from 1 on) a line "hist I SUM NEGATIVE BUCKET:COUNT ...".
  * Where calls are told apart, these are the calls without a key, and for each key
  * a line "key VALUE " follows with its own, or "key PID:START NAME" of a process.

@@ -225,10 +225,14 @@ static void sw_calls_report(void)
 	const unsigned long missed = sw_calls_missed_of(false);
 	const unsigned long programs = sw_calls_missed_of(true);
 	const unsigned long under_way = sw_calls_under_way();
+	const unsigned long nested = sw_calls_nested();
 
 	if (missed)
-		_stp_warn("stapwatch: %lu calls were not recorded: there was no place left for them, or they came within another probe's handler; -G call_instances=N makes more places (now %u for each function)\n",
+		_stp_warn("stapwatch: %lu calls were not recorded: there was no place left for them; -G call_instances=N makes more places (now %u for each function)\n",
 			  missed, sw_calls.instances);
+	if (nested)
+		_stp_warn("stapwatch: %lu calls, of any thread, came while a probe was handled on their CPU, and are not recorded\n",
+			  nested);
 	if (programs)
 		_stp_warn("stapwatch: %lu calls of programs' functions were not recorded: there was no place left for them, or their thread had 64 under way; -G call_instances=N makes more places (now %u for all functions together)\n",
 			  programs, sw_calls.places);
@@ -389,6 +393,10 @@ static int sw_calls_begin(const u8 *slot_of)
 	}
 	if (rc)
 		return rc;
+	/* what came before that was nobody's */
+	for (i = 0; i < sw_calls.nr; i++)
+		sw_calls.calls[i].nested_before =
+			READ_ONCE(sw_calls.calls[i].rp.kp.nmissed);
 	sw_call_sweep_begin();
 	if (sw_calls.left_out)
 		_stp_warn("stapwatch: %u of %u functions cannot be probed, and are left out\n",

@@ -63,6 +63,7 @@ struct sw_call {
 	u64 *words;
 	struct sw_call_key *keys;
 	bool crowded;		/* a key found no place since the last sweep */
+	unsigned long nested_before;	/* the kernel's count, when all was there */
 };
 
 /* A call that is under way. */

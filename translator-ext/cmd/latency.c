@@ -316,7 +316,7 @@ static int on_block(const struct latency_request *req,
 {
 	const size_t nr = latency_nr_hists(req);
 	struct latency_function *f, *was;
-	uint64_t missed;
+	uint64_t missed, nested;
 	size_t i, j;
 
 	if (!req->interval_ms)
@@ -330,6 +330,9 @@ static int on_block(const struct latency_request *req,
 		missed = f->missed;
 		f->missed -= was->missed;
 		was->missed = missed;
+		nested = f->nested;
+		f->nested -= was->nested;
+		was->nested = nested;
 	}
 	if (req->svg)
 		latency_heat_add(&heat, b);

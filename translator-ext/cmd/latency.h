@@ -99,7 +99,8 @@ struct latency_function {
 	int64_t key;
 	uint64_t started;	/* tells processes of one number apart */
 	char *comm;		/* the process's name; NULL: it has no key */
-	uint64_t missed;
+	uint64_t missed;	/* there was no place */
+	uint64_t nested;	/* a probe was being handled; calls of anybody */
 	struct latency_hist *hists;
 };
 

@@ -124,6 +124,7 @@ static void json_function(const struct latency_request *req,
 	json_uint(j, "calls", calls(f));
 	json_uint(j, "missed", f->missed);
 	json_times(b, f, j);
+	json_uint(j, "nested", f->nested);
 	json_array(j, "events");
 	for (i = 0; i < req->nr_events; i++) {
 		const struct latency_hist *h = &f->hists[LATENCY_EVENT(i)];
@@ -309,11 +310,12 @@ static void put_left_out(const struct latency_request *req,
 
 static void put_losses(const struct latency_block *b, struct buf *out)
 {
-	uint64_t missed = 0;
+	uint64_t missed = 0, nested = 0;
 	size_t i, idle = 0, all = 0;
 
 	for (i = 0; i < b->nr_functions; i++) {
 		missed += b->functions[i].missed;
+		nested += b->functions[i].nested;
 		all += !b->functions[i].has_key;
 		idle += !b->functions[i].has_key && !is_called(b, i);
 	}
@@ -322,6 +324,9 @@ static void put_losses(const struct latency_block *b, struct buf *out)
 			   all);
 	if (missed)
 		buf_printf(out, "%" PRIu64 " calls were missed\n", missed);
+	if (nested)
+		buf_printf(out, "%" PRIu64 " calls, of any thread, came while a probe was handled\n",
+			   nested);
 	if (b->last && b->under_way)
 		buf_printf(out, "%" PRId64 " calls had not returned\n",
 			   b->under_way);
@@ -332,10 +337,10 @@ static size_t rows_of_terminal(FILE *terminal, size_t nr)
 {
 	struct winsize size;
 
-	if (ioctl(fileno(terminal), TIOCGWINSZ, &size) || size.ws_row <= 7 ||
-	    nr <= size.ws_row - 7u)
+	if (ioctl(fileno(terminal), TIOCGWINSZ, &size) || size.ws_row <= 9 ||
+	    nr <= size.ws_row - 9u)
 		return nr;
-	return size.ws_row - 7;
+	return size.ws_row - 9;
 }
 
 /* At a terminal each interval is drawn over the one before. */

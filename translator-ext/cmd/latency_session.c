@@ -118,7 +118,7 @@ static int take_line(void *data, const char *line)
 {
 	struct session *s = data;
 	struct latency_block *b = &s->block;
-	unsigned long long cpu, missed;
+	unsigned long long cpu, missed, nested;
 	int64_t ns, under_way, clock, key;
 	int at = 0;
 
@@ -136,6 +136,9 @@ static int take_line(void *data, const char *line)
 	} else if (sscanf(line, "cpu %llu %llu %n", &cpu, &missed, &at) == 2 &&
 		   at) {
 		new_function(s, cpu, missed, line + at);
+	} else if (sscanf(line, "nested %llu", &nested) == 1 &&
+		   b->nr_functions) {
+		b->functions[b->nr_functions - 1].nested = nested;
 	} else if (sscanf(line, "key %" SCNd64 "%n", &key, &at) == 1 && at) {
 		new_key(s, key, line + at);
 	} else if (!strncmp(line, "hist ", 5)) {
