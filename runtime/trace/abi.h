@@ -152,6 +152,7 @@ struct sw_trace_stack {
 };
 
 #define SW_TRACE_COMM_EXEC 1		/* a new program: maps are gone */
+#define SW_TRACE_COMM_START 2		/* its name when the trace began */
 
 struct sw_trace_comm {
 	struct sw_trace_record r;

@@ -187,6 +187,7 @@ static void sw_maps_add_comm(struct sw_maps *maps, struct task_struct *task)
 		.r = sw_trace_header(SW_TRACE_COMM, sizeof(*c)),
 		.pid = task->tgid,
 		.tid = task->pid,
+		.flags = SW_TRACE_COMM_START,
 	};
 	get_task_comm(c->comm, task);
 	maps->used += sizeof(*c);

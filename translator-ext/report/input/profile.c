@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/progress.h"
+#include "report/input/opening.h"
 #include "report/input/trace_order.h"
 
 struct reading {
@@ -518,6 +519,7 @@ struct profile *profile_read(const char *path, unsigned int fields,
 	struct trace *trace = trace_open(path, why);
 	const struct sw_trace_record *r;
 	struct reading rd = { .fields = fields, .filter = filter, .wall = -1 };
+	struct opening opening;
 	struct profile *p;
 	struct order *o;
 
@@ -532,7 +534,8 @@ struct profile *profile_read(const char *path, unsigned int fields,
 	images_init(&p->images, &p->texts, p->head);
 	p->procs = procs_new(&p->images, &p->texts);
 	o = order_new(trace, &p->loss);
-	while ((r = order_next(o))) {
+	opening_read(&opening, o, p->head->r.time, p->procs);
+	while ((r = opening_next(&opening))) {
 		on_record(&rd, r);
 		progress("reading", trace_permille(trace));
 	}
@@ -542,6 +545,7 @@ struct profile *profile_read(const char *path, unsigned int fields,
 	count_lost_stacks(p);
 	tell_counts_apart(p);
 	p->skipped = *trace_skipped(trace);
+	opening_free(&opening);
 	order_free(o);
 	trace_close(trace);
 	free(rd.comms);

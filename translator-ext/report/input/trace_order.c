@@ -116,7 +116,7 @@ static const struct sw_trace_record *let_go(struct order *o)
 	return r;
 }
 
-static bool is_timeless(const struct sw_trace_record *r)
+bool order_is_timeless(const struct sw_trace_record *r)
 {
 	return r->type == SW_TRACE_EVENT || r->type == SW_TRACE_COUNT ||
 	       r->type == SW_TRACE_STACK;
@@ -151,7 +151,7 @@ const struct sw_trace_record *order_next(struct order *o)
 		if (!r)
 			continue;
 		loss_record(o->loss, r);
-		if (is_timeless(r))
+		if (order_is_timeless(r))
 			return r;
 		take(o, r);
 	}

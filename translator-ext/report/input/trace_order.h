@@ -9,6 +9,8 @@
 #ifndef STAPWATCH_TRACE_ORDER_H
 #define STAPWATCH_TRACE_ORDER_H
 
+#include <stdbool.h>
+
 #include "report/input/loss.h"
 #include "report/input/trace_read.h"
 
@@ -23,6 +25,9 @@ struct order;
  */
 struct order *order_new(struct trace *trace, struct loss *loss);
 void order_free(struct order *o);
+
+/** order_is_timeless - does a record come at once, whatever its time? */
+bool order_is_timeless(const struct sw_trace_record *r);
 
 /** order_next - the next record, valid until the next call; NULL at the end */
 const struct sw_trace_record *order_next(struct order *o);
