@@ -36,7 +36,7 @@ static unsigned long sw_call_missed(const struct sw_call *call)
 {
 	if (call->user.file)
 		return atomic_long_read(&call->user.missed);
-	return READ_ONCE(call->rp.nmissed);
+	return READ_ONCE(call->rp.nmissed) + call->missed_before;
 }
 
 /*

@@ -19,6 +19,7 @@
 #include "base/contexts.h"
 #include "base/session.h"
 #include "base/traceable.h"
+#include "call/again.h"
 #include "call/hists.h"
 #include "call/keys.h"
 #include "call/print.h"
@@ -358,8 +359,10 @@ static int sw_call_register(struct sw_call *call)
 static void sw_calls_end(void)
 {
 	sw_call_sweep_end();
-	if (!sw_calls.nr_on && !sw_calls.users)
+	if (!sw_calls.nr_on && !sw_calls.users && !sw_calls.follows)
 		return;
+	/* before those end that it would register */
+	sw_calls_leave();
 	if (sw_calls.users)
 		sw_calls.users->end();
 	/* The session has ended, and who was within a handler then has left it:
@@ -397,6 +400,9 @@ static int sw_calls_begin(const u8 *slot_of)
 	for (i = 0; i < sw_calls.nr; i++)
 		sw_calls.calls[i].nested_before =
 			READ_ONCE(sw_calls.calls[i].rp.kp.nmissed);
+	rc = sw_calls.nr_on ? sw_calls_follow() : 0;
+	if (rc)
+		return rc;
 	sw_call_sweep_begin();
 	if (sw_calls.left_out)
 		_stp_warn("stapwatch: %u of %u functions cannot be probed, and are left out\n",

@@ -64,6 +64,7 @@ struct sw_call {
 	struct sw_call_key *keys;
 	bool crowded;		/* a key found no place since the last sweep */
 	unsigned long nested_before;	/* the kernel's count, when all was there */
+	unsigned long missed_before;	/* before its module went and came back */
 };
 
 /* A call that is under way. */
@@ -125,6 +126,7 @@ static struct {
 	struct kretprobe **on;	/* those that are registered */
 	unsigned int max, nr, nr_on;
 	unsigned int left_out;	/* functions that cannot be probed */
+	bool follows;		/* we are told of modules that come */
 	/* calls that can be under way at once */
 	unsigned int given;	/* as the user gave it; 0: as many as fit */
 	unsigned int instances;	/* of each function of the kernel */
