@@ -96,12 +96,24 @@ uint32_t image_of_mark(struct images *im, const char *name)
 	return add_image(im, &key, name, name, 0);
 }
 
-/* The kernel says of memory files and of shared memory that they are files. */
+#define MEMORY_FILE "/memfd:"
+
+static bool is_in_memory(const struct sw_trace_mmap *map)
+{
+	return !strncmp(map->path, MEMORY_FILE, strlen(MEMORY_FILE));
+}
+
+/* The kernel says of memory files and of shared memory that they are files.  A program
+ * may be run from a memory file (memfd_create()); what a JIT compiler writes to one has
+ * no build-id. */
 static bool has_file(const struct sw_trace_mmap *map)
 {
-	static const char *const none[] = { "//anon", "[", "/memfd:", "/dev/zero",
-					    "/SYSV", "anon_inode:" };
+	static const char *const none[] = { "//anon", "[", "/dev/zero", "/SYSV",
+					    "anon_inode:" };
 	size_t i;
+
+	if (is_in_memory(map))
+		return map->flags & SW_TRACE_MMAP_BUILD_ID;
 
 	for (i = 0; i < sizeof(none) / sizeof(*none); i++)
 		if (!strncmp(map->path, none[i], strlen(none[i])))
@@ -137,7 +149,8 @@ uint32_t image_of_map(struct images *im, const struct sw_trace_mmap *map)
 	key.dev_minor = map->dev_minor;
 	if (map->flags & SW_TRACE_MMAP_BUILD_ID)
 		memcpy(key.build_id, map->build_id, SW_TRACE_BUILD_ID);
-	nr = add_image(im, &key, map->path, map->path, map->pid);
+	nr = add_image(im, &key, map->path,
+		       is_in_memory(map) ? map->path + 1 : map->path, map->pid);
 	im->all[nr].mapped = map->r.time;
 	add_part(&im->all[nr], map->offset, map->len);
 	return nr;

@@ -182,6 +182,31 @@ static int try_namespace(struct elf_search *s, struct buf *path)
 	return fd;
 }
 
+static bool was_in_memory(const struct image *im)
+{
+	return !strncmp(im->path, "/memfd:", strlen("/memfd:"));
+}
+
+/* A program that has no name any more, or never had one, while it runs. */
+static int try_running(struct elf_search *s, struct buf *path)
+{
+	struct buf why = { 0 };
+	char exe[64];
+	int fd;
+
+	snprintf(exe, sizeof(exe), "/proc/%u", s->image->pid);
+	buf_puts(&why, !was_in_memory(s->image) ? s->why->s :
+		 access(exe, F_OK) ?
+		 "it was in memory alone, and the process has ended" :
+		 "it is in memory alone, and is not the process's program");
+	snprintf(exe, sizeof(exe), "/proc/%u/exe", s->image->pid);
+	fd = try_path(s, NULL, exe, path);
+	if (fd < 0)
+		elf_because(s, why.s);
+	free(why.s);
+	return fd;
+}
+
 static int try_process_file(struct elf_search *s, struct buf *path)
 {
 	const uint32_t ns = s->image->mnt_ns;
@@ -372,6 +397,10 @@ int elf_find(struct elf_search *s, struct buf *path)
 		fd = try_vdso(s, path);
 	else
 		fd = try_process_file(s, path);
+	if (fd < 0 && s->image->kind == IMAGE_FILE && has_build_id(s->image) &&
+	    !s->root && (s->image->flags & SW_TRACE_MMAP_DELETED ||
+			 was_in_memory(s->image)))
+		fd = try_running(s, path);
 	if (fd >= 0) {
 		s->why->len = 0;
 		return fd;
