@@ -32,6 +32,7 @@
 #define SW_PROFILE_END() do { } while (0)
 #define SW_WATCH_END() do { } while (0)
 #define SW_SETS_END() do { } while (0)
+#define SW_COMMAND_END() do { } while (0)
 
 /* A stap that no longer calls these two would make modules without them: each
  * macro below, where it is expanded, defines the symbol that is asked for here. */
@@ -70,6 +71,7 @@ extern const char stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_free[]
 	SW_NOTIFY_END();						\
 	SW_CALLS_END();							\
 	SW_STORE_END();							\
+	SW_COMMAND_END();						\
 } while (0)
 
 #endif

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,6 +24,7 @@
 struct session {
 	const struct beside *with;
 	struct buf text;		/* of which no line is whole yet */
+	int command;			/* COMMAND's status; -1: nobody has told */
 };
 
 /* Who asks us to end means the script, which has something to say then. */
@@ -31,6 +33,28 @@ static volatile sig_atomic_t asked;
 static void on_signal(int sig)
 {
 	asked = sig;
+}
+
+static bool take_command(struct session *s, const char *line)
+{
+	int status;
+
+	if (sscanf(line, "command %d", &status) != 1)
+		return false;
+	s->command = status;
+	return true;
+}
+
+static int shell_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
+				     WEXITSTATUS(status);
+}
+
+/* stap has 1 for all that fails, where COMMAND shares its terminal. */
+static int with_command(const struct session *s, int status)
+{
+	return status == 1 && s->command > 0 ? shell_status(s->command) : status;
 }
 
 /*
@@ -50,7 +74,8 @@ static int take(struct session *s, int fd, int rc)
 		if (!end)
 			break;
 		*end = '\0';
-		rc = s->with->on_line(s->with->data, line);
+		if (!take_command(s, line))
+			rc = s->with->on_line(s->with->data, line);
 	}
 	if (line && line != s->text.s) {
 		s->text.len -= line - s->text.s;
@@ -104,9 +129,7 @@ static int follow(struct session *s, int fd, pid_t child)
 		return 1;
 	if (rc)
 		return 0;
-	if (WIFSIGNALED(status))
-		return 128 + WTERMSIG(status);
-	return WEXITSTATUS(status);
+	return with_command(s, shell_status(status));
 }
 
 static int run(struct session *s, const char *dir)
@@ -156,7 +179,7 @@ static int run(struct session *s, const char *dir)
 int beside_run(const struct beside *with)
 {
 	const char *tmp = getenv("TMPDIR");
-	struct session s = { .with = with };
+	struct session s = { .with = with, .command = -1 };
 	struct buf dir = { 0 };
 	int status = 1;
 

@@ -15,7 +15,8 @@ struct beside {
 /**
  * beside_run - run stap until it ends
  *
- * Who asks us to end asks stap, too, whose script then says the rest.
+ * Who asks us to end asks stap, too, whose script then says the rest.  A line "command N"
+ * of it is how COMMAND ended, as waitpid() has it, and is no line for on_line().
  *
  * Return: stap's exit status, or COMMAND's where that failed; 0 where on_line() had
  * enough; 1 where it failed, or after a message; RUN_NO_STAP where there is no stap

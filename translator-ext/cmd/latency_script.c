@@ -201,12 +201,13 @@ static void put_end(const struct latency_request *req, struct buf *out)
 }
 
 /* After the session nothing is added to what was recorded. */
-static void put_last(struct buf *out)
+static void put_last(const struct latency_request *req, struct buf *out)
 {
 	unsigned int i;
 
-	buf_printf(out, "probe end(-%u) { latency_head() }\nprobe ",
-		   SHARES + 1);
+	buf_printf(out, "probe end(-%u) {%s latency_head() }\nprobe ",
+		   SHARES + 1, req->command ?
+		   " printf(\"command %d\\n\", __sw_command_status());" : "");
 	for (i = SHARES; i; i--)
 		buf_printf(out, "end(-%u)%s", i, i > 1 ? ", " : " {\n");
 	buf_puts(out, "\t__sw_calls_print(latency_by_cpu, latency_shares)\n"
@@ -244,6 +245,8 @@ void latency_script(const struct latency_request *req, size_t nr_lists,
 	for (i = 0; i < n; i++)
 		buf_printf(out, "\t__sw_calls_record(latency_%zu)\n", i);
 	put_programs(req, out);
+	if (req->command)
+		buf_puts(out, "\t__sw_command()\n");
 	buf_puts(out, "}\n"
 		      "function latency_head() {\n"
 		      "\tprintf(\"begin %d %d %d\\n\", stapwatch_ns() - latency_began,\n"
@@ -252,5 +255,5 @@ void latency_script(const struct latency_request *req, size_t nr_lists,
 	if (req->interval_ms)
 		put_interval(req->interval_ms, out);
 	put_end(req, out);
-	put_last(out);
+	put_last(req, out);
 }

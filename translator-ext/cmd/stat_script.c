@@ -160,6 +160,8 @@ static void put_sets(const struct stat_request *req, struct buf *out)
 static void put_begin(const struct stat_request *req, struct buf *out)
 {
 	buf_puts(out, "probe begin {\n\tstat_began = stapwatch_ns()\n");
+	if (req->command)
+		buf_puts(out, "\t__sw_command()\n");
 	if (has_sets(req))
 		put_sets(req, out);
 	if (req->whom == STAT_COMMAND || req->whom == STAT_PROCESS)
@@ -316,5 +318,7 @@ void stat_script(const struct stat_request *req, struct buf *out)
 	buf_puts(out, "probe end {\n\tstat_block(stapwatch_ns())\n");
 	if (req->per_thread)
 		put_threads(req, out);
+	if (req->command)
+		buf_puts(out, "\tprintf(\"command %d\\n\", __sw_command_status())\n");
 	buf_puts(out, "\tprintf(\"last\\n\")\n}\n");
 }
