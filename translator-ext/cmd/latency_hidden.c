@@ -19,6 +19,23 @@ static int by_symbol(const void *a, const void *b)
 	return strcmp(x->name, y->name) ?: (x->at > y->at) - (x->at < y->at);
 }
 
+/* Those that are hidden by each of their versions stay, each once. */
+static void keep_hidden(struct latency_hidden *h)
+{
+	size_t i, end, nr = 0;
+	bool hidden;
+
+	for (i = 0; i < h->nr; i = end) {
+		hidden = true;
+		for (end = i; end < h->nr && !by_symbol(&h->symbols[i],
+						       &h->symbols[end]); end++)
+			hidden = hidden && h->symbols[end].hidden;
+		if (hidden)
+			h->symbols[nr++] = h->symbols[i];
+	}
+	h->nr = nr;
+}
+
 static Elf_Scn *section_of(Elf *elf, GElf_Word type, GElf_Shdr *shdr)
 {
 	Elf_Scn *scn = NULL;
@@ -29,7 +46,7 @@ static Elf_Scn *section_of(Elf *elf, GElf_Word type, GElf_Shdr *shdr)
 	return scn;
 }
 
-void latency_hidden_read(struct latency_hidden *h, Elf *elf)
+void latency_hidden_read(struct latency_hidden *h, Elf *elf, size_t longest)
 {
 	GElf_Shdr symbols_head, versions_head;
 	Elf_Scn *const scn = section_of(elf, SHT_DYNSYM, &symbols_head);
@@ -48,18 +65,19 @@ void latency_hidden_read(struct latency_hidden *h, Elf *elf)
 		    gelf_getversym(versions, i, &version); i++) {
 		const char *name;
 
-		if (!(version & VERSION_HIDDEN) || sym.st_shndx == SHN_UNDEF)
+		if (sym.st_shndx == SHN_UNDEF)
 			continue;
 		name = elf_strptr(elf, symbols_head.sh_link, sym.st_name);
-		if (!name)
+		if (!name || strnlen(name, longest + 1) > longest)
 			continue;
 		h->symbols = array_room(h->symbols, &h->room, h->nr + 1,
 					sizeof(*h->symbols));
 		h->symbols[h->nr++] = (struct latency_hidden_symbol) {
-			name, sym.st_value
+			name, sym.st_value, version & VERSION_HIDDEN
 		};
 	}
 	qsort(h->symbols, h->nr, sizeof(*h->symbols), by_symbol);
+	keep_hidden(h);
 }
 
 void latency_hidden_free(struct latency_hidden *h)
@@ -70,7 +88,7 @@ void latency_hidden_free(struct latency_hidden *h)
 bool latency_hidden_has(const struct latency_hidden *h, const char *name,
 			GElf_Addr at)
 {
-	const struct latency_hidden_symbol key = { name, at };
+	const struct latency_hidden_symbol key = { .name = name, .at = at };
 
 	return h->nr && bsearch(&key, h->symbols, h->nr, sizeof(key), by_symbol);
 }

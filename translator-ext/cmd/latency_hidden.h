@@ -16,6 +16,7 @@ struct latency_hidden {
 	struct latency_hidden_symbol {
 		const char *name;	/* the ELF file's */
 		GElf_Addr at;
+		bool hidden;
 	} *symbols;
 	size_t nr, room;
 };
@@ -23,11 +24,16 @@ struct latency_hidden {
 /**
  * latency_hidden_read - those of a file, by its dynamic symbols
  * @h: all 0; latency_hidden_free() frees it, before the file is closed
+ * @longest: of what names are asked for; longer ones are left out
  */
-void latency_hidden_read(struct latency_hidden *h, Elf *elf);
+void latency_hidden_read(struct latency_hidden *h, Elf *elf, size_t longest);
 void latency_hidden_free(struct latency_hidden *h);
 
-/** latency_hidden_has - is one of this name, without its version, at this address? */
+/**
+ * latency_hidden_has - is one of this name, without its version, at this address?
+ *
+ * It is not, if programs of today are linked with that address by the name, too.
+ */
 bool latency_hidden_has(const struct latency_hidden *h, const char *name,
 			GElf_Addr at);
 

@@ -7,12 +7,16 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define FORCE "; --force records all the same"
+#include "base/shown.h"
+
+/* The longest name of a sign's form that is looked at. */
+#define SIGN_LONGEST 255
 
 /*
- * What a file has, or takes from others, that makes or lets through exceptions, or that
- * changes from one stack to another.  libc has some of these for itself, so that only
- * who takes them from there is meant: these are no sign where the file has them.
+ * What a file has, or takes from others, that throws exceptions or lets them through, or
+ * changes from one stack to another.  C has no exceptions, but libc and what is linked
+ * with it have means of C++'s for themselves, so that only who takes these from another
+ * file is meant: they are no sign where the file has them.
  */
 static const struct sign {
 	const char *symbol;
@@ -20,10 +24,9 @@ static const struct sign {
 	bool throws;		/* or it changes stacks */
 } signs[] = {
 	{ "_Unwind_RaiseException", false, true },
-	{ "_Unwind_Resume", false, true },
-	{ "_Unwind_Resume_or_Rethrow", false, true },
-	{ "__cxa_throw", true, true },
 	{ "__cxa_rethrow", true, true },
+	{ "__cxa_throw", true, true },
+	{ "__gxx_personality_v0", true, true },
 	{ "rust_eh_personality", true, true },
 	{ "boost_jump_fcontext", true, false },
 	{ "jump_fcontext", true, false },
@@ -42,7 +45,9 @@ static bool is_named(const char *name, const char *symbol)
 /* std::vector::at() and such throw by a function of the library's: std::__throw_... */
 static bool is_library_throw(const char *name)
 {
-	return !strncmp(name, "_ZSt", 4) && strstr(name, "__throw_");
+	return !strncmp(name, "_ZSt", 4) &&
+	       strnlen(name, SIGN_LONGEST + 1) <= SIGN_LONGEST &&
+	       strstr(name, "__throw_");
 }
 
 static const struct sign *sign_of(const char *name, bool own)
@@ -57,20 +62,25 @@ static const struct sign *sign_of(const char *name, bool own)
 	return NULL;
 }
 
-static const struct sign *find_sign(Dwfl_Module *mod)
+/* One of exceptions, if there is any, and its symbol in the file. */
+static const struct sign *find_sign(Dwfl_Module *mod, const char **symbol)
 {
 	const int nr = dwfl_module_getsymtab(mod);
-	const struct sign *sign = NULL;
+	const struct sign *found = NULL;
 	GElf_Sym sym;
 	int i;
 
-	for (i = 0; i < nr && !sign; i++) {
+	for (i = 0; i < nr && !(found && found->throws); i++) {
 		const char *name = dwfl_module_getsym(mod, i, &sym, NULL);
+		const struct sign *sign =
+			name ? sign_of(name, sym.st_shndx != SHN_UNDEF) : NULL;
 
-		if (name)
-			sign = sign_of(name, sym.st_shndx != SHN_UNDEF);
+		if (!sign || (found && !sign->throws))
+			continue;
+		found = sign;
+		*symbol = name;
 	}
-	return sign;
+	return found;
 }
 
 static bool is_go(Elf *elf)
@@ -92,18 +102,27 @@ static bool is_go(Elf *elf)
 	return false;
 }
 
-const char *latency_returns_why(Dwfl_Module *mod, Elf *elf)
+enum latency_returns latency_returns_check(Dwfl_Module *mod, Elf *elf,
+					   struct buf *why)
 {
 	const struct sign *sign;
+	const char *symbol = "";
 
-	if (is_go(elf))
-		return "it is a Go program, which ends when it finds a probe of a return on a stack that it moves" FORCE;
-	sign = find_sign(mod);
+	if (is_go(elf)) {
+		buf_puts(why, "it is a Go program, which ends when it finds a probe of a return on a stack that it moves");
+		return LATENCY_RETURNS_FATAL;
+	}
+	sign = find_sign(mod, &symbol);
 	if (!sign)
-		return NULL;
-	if (sign->throws)
-		return "the file throws exceptions or lets them through, and one that leaves a recorded call ends the program" FORCE;
-	return "the file changes from one stack to another, and what does so within a recorded call may end the program" FORCE;
+		return LATENCY_RETURNS_FINE;
+	buf_puts(why, sign->throws ?
+		 "the file throws exceptions or lets them through (" :
+		 "the file changes from one stack to another (");
+	shown_name(why, symbol);
+	buf_puts(why, sign->throws ?
+		 "), and one that leaves a recorded call ends the program" :
+		 "), and a recorded call in which it does so may end the program");
+	return sign->throws ? LATENCY_RETURNS_FATAL : LATENCY_RETURNS_DOUBTFUL;
 }
 
 #endif

@@ -12,14 +12,22 @@
 
 #include <elfutils/libdwfl.h>
 
+#include "base/buf.h"
+
+enum latency_returns {
+	LATENCY_RETURNS_FINE,
+	LATENCY_RETURNS_DOUBTFUL,	/* few such files do what ends the program */
+	LATENCY_RETURNS_FATAL,
+};
+
 /**
- * latency_returns_why - what speaks against such probes in a file
+ * latency_returns_check - what speaks against such probes in a file
  * @mod: with its symbols
  * @elf: of it
- *
- * Return: NULL, or the end of a message: "... --force records all the same"
+ * @why: gets it, as a part of a sentence, unless all is fine
  */
-const char *latency_returns_why(Dwfl_Module *mod, Elf *elf);
+enum latency_returns latency_returns_check(Dwfl_Module *mod, Elf *elf,
+					   struct buf *why);
 
 #endif
 

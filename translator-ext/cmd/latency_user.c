@@ -119,16 +119,20 @@ static bool fits(const struct user *u, const char *name)
 static void take(struct user *u, const struct latency_hidden *hidden,
 		 const char *symbol, const GElf_Sym *sym, GElf_Addr addr)
 {
-	/* name@VERSION is for old programs, name@@VERSION for those of today */
-	const size_t len = strcspn(symbol, "@");
-	char *name = xstrndup(symbol, len);
+	const size_t longest = strnlen(symbol, LATENCY_MAX_NAME + 1);
+	const char *at = memchr(symbol, '@', longest);
+	const size_t len = at ? (size_t)(at - symbol) : longest;
 	struct user_function f = {
-		.name = name,
-		.hidden = (symbol[len] && symbol[len + 1] != '@') ||
-			  latency_hidden_has(hidden, name, addr - u->bias),
 		.chooses = GELF_ST_TYPE(sym->st_info) == STT_GNU_IFUNC,
 	};
+	char *name;
 
+	if (len > LATENCY_MAX_NAME)
+		return;
+	name = f.name = xstrndup(symbol, len);
+	/* name@VERSION is for old programs, name@@VERSION for those of today */
+	f.hidden = at ? at[1] != '@' :
+			latency_hidden_has(hidden, name, addr - u->bias);
 	if (!fits(u, name) || !offset_of(u, addr - u->bias, &f.offset)) {
 		free(name);
 		return;
@@ -146,7 +150,7 @@ static void find(struct user *u)
 	GElf_Sym sym;
 	int i;
 
-	latency_hidden_read(&hidden, u->elf);
+	latency_hidden_read(&hidden, u->elf, LATENCY_MAX_NAME);
 	for (i = 0; i < nr; i++) {
 		const char *name = dwfl_module_getsym_info(u->mod, i, &sym,
 							   &addr, NULL, NULL,
@@ -300,10 +304,25 @@ static int put_all(struct user *u)
 /* Told before anything is recorded: it is too late then. */
 static int check_returns(const struct user *u)
 {
-	const char *why = u->req->force ? NULL :
-			  latency_returns_why(u->mod, u->elf);
+	struct buf why = { 0 };
+	int rc = 0;
 
-	return why ? fail(u, why) : 0;
+	if (u->req->force)
+		return 0;
+	switch (latency_returns_check(u->mod, u->elf, &why)) {
+	case LATENCY_RETURNS_FATAL:
+		buf_puts(&why, "; --force records all the same");
+		rc = fail(u, why.s);
+		break;
+	case LATENCY_RETURNS_DOUBTFUL:
+		shown_line(stderr, "stapwatch latency: \"%s\": note: %s",
+			   u->word, why.s);
+		break;
+	case LATENCY_RETURNS_FINE:
+		break;
+	}
+	free(why.s);
+	return rc;
 }
 
 static int add(struct user *u)
