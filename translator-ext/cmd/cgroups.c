@@ -38,16 +38,6 @@ int cgroups_open(char *dir)
 /* The kernel's, of the namespace in which paths are what they are for the kernel. */
 #define CGROUP_NAMESPACE "cgroup:[4026531835]"
 
-static bool in_first_namespace(void)
-{
-	char *name = proc_path("self/ns/cgroup"), text[64];
-	ssize_t n = readlink(name, text, sizeof(text));
-
-	free(name);
-	return n == sizeof(CGROUP_NAMESPACE) - 1 &&
-	       !memcmp(text, CGROUP_NAMESPACE, n);
-}
-
 /* Each cgroup but the root has a type; what is mounted may be one below it. */
 static bool is_root(int fd)
 {
@@ -64,7 +54,7 @@ int cgroups_check(const char *who, const char *path)
 	if (fd < 0)
 		return 0;
 	buf_printf(&below, "./%s", path);
-	if (in_first_namespace() && is_root(fd) &&
+	if (proc_is_in(CGROUP_NAMESPACE) && is_root(fd) &&
 	    faccessat(fd, below.s, F_OK, 0) &&
 	    (errno == ENOENT || errno == ENOTDIR)) {
 		shown_line(stderr, "stapwatch %s: there is no cgroup \"%s\" below %s; give its path from there on, as /system.slice",

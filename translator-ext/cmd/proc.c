@@ -69,24 +69,29 @@ static uint64_t process_of(uint64_t id)
 	return pid;
 }
 
+bool proc_is_in(const char *namespace)
+{
+	struct buf file = { 0 };
+	char *path, text[64];
+	ssize_t n;
+
+	buf_printf(&file, "self/ns/%.*s", (int)strcspn(namespace, ":"),
+		   namespace);
+	path = proc_path(file.s);
+	n = readlink(path, text, sizeof(text));
+	free(path);
+	free(file.s);
+	return n == (ssize_t)strlen(namespace) && !memcmp(text, namespace, n);
+}
+
 /* The kernel's, in which -p and -t are numbers for the module. */
 #define PID_NAMESPACE "pid:[4026531836]"
-
-static bool in_first_namespace(void)
-{
-	char *name = proc_path("self/ns/pid"), text[64];
-	ssize_t n = readlink(name, text, sizeof(text));
-
-	free(name);
-	return n == sizeof(PID_NAMESPACE) - 1 &&
-	       !memcmp(text, PID_NAMESPACE, n);
-}
 
 int proc_check_target(const char *who, uint64_t pid, uint64_t tid)
 {
 	uint64_t process = pid ? process_of(pid) : 0;
 
-	if (!proc_is_here() || !in_first_namespace())
+	if (!proc_is_here() || !proc_is_in(PID_NAMESPACE))
 		return 0;
 	if (pid && !is_there(pid))
 		shown_line(stderr, "stapwatch %s: -p %" PRIu64 ": there is no such process",

@@ -13,6 +13,9 @@
  */
 bool proc_is_here(void);
 
+/** proc_is_in - are we in this namespace, "pid:[NUMBER]" or another kind? */
+bool proc_is_in(const char *namespace);
+
 /** proc_path - a file's path below /proc, to be freed */
 char *proc_path(const char *file);
 
