@@ -217,6 +217,20 @@ sw_call_place_take(const struct sw_call *call, struct pt_regs *regs)
 	return NULL;
 }
 
+/*
+ * A call that is not wanted begins where one was that never returned, when its thread
+ * was wanted: this one's return is not that one's.
+ */
+static void sw_call_place_forget(const struct sw_call *call,
+				 struct pt_regs *regs)
+{
+	const struct sw_call_search s =
+		sw_call_place_find(call, sw_call_user_word(regs, false), NULL);
+
+	if (s.place)
+		sw_call_place_give(s.nr);
+}
+
 #endif
 
 #endif

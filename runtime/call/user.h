@@ -56,6 +56,8 @@ static int sw_call_user_entry(SW_UPROBE_ARGS(struct uprobe_consumer *consumer,
 	wanted = sw_call_wanted();
 	if (wanted)
 		p = sw_call_place_take(call, regs);
+	else
+		sw_call_place_forget(call, regs);
 	if (p)
 		sw_call_start(call, &p->start, regs);
 	preempt_enable();
