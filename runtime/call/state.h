@@ -19,6 +19,8 @@
 /* Events that calls count, besides the time. */
 #define SW_CALL_EVENTS 16
 #define SW_CALL_NAME 80
+/* Places where a function of a program returns, if these are probed. */
+#define SW_CALL_EXITS 32
 
 /* The histograms' first words, of the time and of each event; NULL for one that
  * this machine lacks. */
@@ -47,6 +49,17 @@ struct sw_call_user {
 	struct uprobe *uprobe;
 	struct uprobe_consumer consumer;
 	atomic_long_t missed;	/* calls that had no place */
+	/* where it returns, from OFFSET on; none: its return is probed itself */
+	s32 exits_at[SW_CALL_EXITS];
+	unsigned int nr_exits;
+	struct sw_call_exit *exits;
+};
+
+/* A place where a function returns, and what it is probed by. */
+struct sw_call_exit {
+	const struct sw_call *call;
+	struct uprobe *uprobe;
+	struct uprobe_consumer consumer;
 };
 
 /* A function. */

@@ -3,10 +3,14 @@
  * Recorded calls of functions of programs and libraries: by uprobes of ours, in C
  * from the entry to the histogram, as the kernel's are by kretprobes.
  *
+ * The kernel's probe of a return puts another address on the stack, which ends a program that
+ * looks for its own there: by an exception, say.  So a function can be declared with the
+ * instructions by which it returns: these are probed then, and the stack stays as it is.
+ *
  * Who may run what, against whom:
  *
- *   sw_call_user_entry(), sw_call_user_return()	a thread on its way from user
- *			mode, on several CPUs at once; they put preemption off
+ *   sw_call_user_entry(), sw_call_user_return(), sw_call_user_exit()	a thread on its way
+ *			from user mode, on several CPUs at once; they put preemption off
  *   sw_call_user_on_exit()	the thread that ends
  *   sw_call_user_declare()	begin probes, before the session
  *   sw_call_users_begin(), _add(), _end()	sleepable, under sw_session_lock
@@ -68,22 +72,39 @@ static int sw_call_user_entry(SW_UPROBE_ARGS(struct uprobe_consumer *consumer,
 
 /* A call without a place is one that was not wanted, or had none, or is the copy
  * of its parent's that a child has by fork(). */
+static void sw_call_user_leave(const struct sw_call *call, unsigned long word)
+{
+	const u64 now = sw_tsc();
+	struct sw_call_search s;
+
+	preempt_disable();
+	s = sw_call_place_find(call, word, NULL);
+	if (s.place) {
+		sw_call_finish(&s.place->start, now - s.place->start.tsc);
+		sw_call_place_give(s.nr);
+	}
+	preempt_enable();
+}
+
 static int sw_call_user_return(SW_UPROBE_ARGS(struct uprobe_consumer *consumer,
 					      unsigned long function,
 					      struct pt_regs *regs))
 {
 	const struct sw_call *call = container_of(consumer, struct sw_call,
 						  user.consumer);
-	const u64 now = sw_tsc();
-	struct sw_call_search s;
 
-	preempt_disable();
-	s = sw_call_place_find(call, sw_call_user_word(regs, true), NULL);
-	if (s.place) {
-		sw_call_finish(&s.place->start, now - s.place->start.tsc);
-		sw_call_place_give(s.nr);
-	}
-	preempt_enable();
+	sw_call_user_leave(call, sw_call_user_word(regs, true));
+	return 0;
+}
+
+/* An instruction that returns: the word that it takes is on the stack yet. */
+static int sw_call_user_exit(SW_UPROBE_ARGS(struct uprobe_consumer *consumer,
+					    struct pt_regs *regs))
+{
+	const struct sw_call_exit *exit =
+		container_of(consumer, struct sw_call_exit, consumer);
+
+	sw_call_user_leave(exit->call, sw_call_user_word(regs, false));
 	return 0;
 }
 
@@ -107,6 +128,53 @@ static struct sw_hook sw_call_user_hook = {
 
 /* ---- the session */
 
+/* The first NR of them; handlers may run until sw_uprobe_sync(). */
+static void
+sw_call_user_exits_off(struct sw_call_user *u, struct inode *inode,
+		       unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		sw_uprobe_unregister(inode, u->offset + u->exits_at[i],
+				     &u->exits[i].consumer,
+				     u->exits[i].uprobe);
+}
+
+static int sw_call_user_exits_on(struct sw_call *call, struct inode *inode)
+{
+	struct sw_call_user *u = &call->user;
+	unsigned int i;
+	int rc = 0;
+
+	if (!u->nr_exits)
+		return 0;
+	u->exits = kcalloc(u->nr_exits, sizeof(*u->exits), GFP_KERNEL);
+	if (!u->exits)
+		return -ENOMEM;
+	for (i = 0; i < u->nr_exits && !rc; i++) {
+		struct sw_call_exit *exit = &u->exits[i];
+
+		exit->call = call;
+		exit->consumer.handler = sw_call_user_exit;
+		rc = sw_uprobe_register(inode, u->offset + u->exits_at[i],
+					&exit->consumer, &exit->uprobe);
+	}
+	if (rc)
+		sw_call_user_exits_off(u, inode, i - 1);
+	return rc;
+}
+
+/* No handler of it runs any more, or the last of its probes was not to be had. */
+static void sw_call_user_free(struct sw_call_user *u)
+{
+	kfree(u->exits);
+	u->exits = NULL;
+	if (u->inode)
+		path_put(&u->path);
+	u->inode = NULL;
+}
+
 static void sw_call_users_end(void)
 {
 	unsigned int i;
@@ -114,18 +182,15 @@ static void sw_call_users_end(void)
 	for (i = 0; i < sw_calls.nr; i++) {
 		struct sw_call_user *u = &sw_calls.calls[i].user;
 
-		if (u->inode)
-			sw_uprobe_unregister(u->inode, u->offset, &u->consumer,
-					     u->uprobe);
+		if (!u->inode)
+			continue;
+		sw_uprobe_unregister(u->inode, u->offset, &u->consumer,
+				     u->uprobe);
+		sw_call_user_exits_off(u, u->inode, u->nr_exits);
 	}
 	sw_uprobe_sync();
-	for (i = 0; i < sw_calls.nr; i++) {
-		struct sw_call_user *u = &sw_calls.calls[i].user;
-
-		if (u->inode)
-			path_put(&u->path);
-		u->inode = NULL;
-	}
+	for (i = 0; i < sw_calls.nr; i++)
+		sw_call_user_free(&sw_calls.calls[i].user);
 	sw_hooks_off(&sw_call_user_hook, 1);
 	kvfree(sw_call_user_table.owners);
 	kvfree(sw_call_user_table.reach);
@@ -179,12 +244,22 @@ static int sw_call_user_probe(struct sw_call *call)
 	/* of an overlay it is another one after a write */
 	inode = d_real_inode(u->path.dentry);
 	u->consumer.handler = sw_call_user_entry;
-	u->consumer.ret_handler = sw_call_user_return;
-	rc = sw_uprobe_register(inode, u->offset, &u->consumer, &u->uprobe);
-	if (rc)
-		path_put(&u->path);
-	else
-		u->inode = inode;
+	if (!u->nr_exits)
+		u->consumer.ret_handler = sw_call_user_return;
+	/* before calls begin that would be left */
+	rc = sw_call_user_exits_on(call, inode);
+	if (!rc) {
+		rc = sw_uprobe_register(inode, u->offset, &u->consumer,
+					&u->uprobe);
+		if (rc)
+			sw_call_user_exits_off(u, inode, u->nr_exits);
+	}
+	u->inode = inode;
+	if (rc) {
+		if (u->nr_exits)
+			sw_uprobe_sync();
+		sw_call_user_free(u);
+	}
 	return rc;
 }
 
@@ -223,28 +298,53 @@ static const char *sw_call_user_file(const char *path)
 	return file;
 }
 
-/* "OFFSET NAME", and a question mark: LEN characters of LIST. */
+/* "+DISTANCE-DISTANCE...": where the function returns.  NULL, or what is wrong. */
+static const char *sw_call_user_exits(struct sw_call_user *u, const char *s,
+				      const char *end)
+{
+	unsigned int distance;
+	char sign;
+	int n;
+
+	for (; s < end; s += n) {
+		n = 0;
+		if (u->nr_exits == SW_CALL_EXITS ||
+		    sscanf(s, "%c%x%n", &sign, &distance, &n) != 2 || !n ||
+		    (sign != '+' && sign != '-') || distance > INT_MAX)
+			return "stapwatch: a program's function returns in 32 places at most, each a sign and a distance";
+		u->exits_at[u->nr_exits++] = sign == '-' ? -(s32)distance :
+							   (s32)distance;
+	}
+	return NULL;
+}
+
+/* "OFFSET NAME", with where it returns after OFFSET, or a question mark: LEN characters
+ * of LIST. */
 static const char *
 sw_call_user_add(const char *file, const char *shown, const char *list,
 		 size_t len)
 {
 	const bool optional = len && list[len - 1] == '?';
 	const unsigned int nr = sw_calls.nr;
+	const char *space = strnchr(list, len, ' ');
 	char name[SW_CALL_NAME + 1];
 	unsigned long long offset;
+	struct sw_call_user *u;
 	const char *why;
 	int at = 0, n;
 
-	if (sscanf(list, "%llx %n", &offset, &at) != 1 || !at || at >= len)
+	if (!space || sscanf(list, "%llx%n", &offset, &at) != 1 || !at ||
+	    list + at > space || space + 1 + optional >= list + len)
 		return "stapwatch: a program's function is an offset and a name";
 	n = snprintf(name, sizeof(name), "%s:%.*s", shown,
-		     (int)(len - optional - at), list + at);
+		     (int)(list + len - optional - (space + 1)), space + 1);
 	why = sw_call_add(name, n, optional);
-	if (!why && sw_calls.nr > nr) {
-		sw_calls.calls[nr].user.file = file;
-		sw_calls.calls[nr].user.offset = offset;
-	}
-	return why;
+	if (why || sw_calls.nr == nr)
+		return why;
+	u = &sw_calls.calls[nr].user;
+	u->file = file;
+	u->offset = offset;
+	return sw_call_user_exits(u, list + at, space);
 }
 
 /**
@@ -252,7 +352,8 @@ sw_call_user_add(const char *file, const char *shown, const char *list,
  * @path: the file's
  * @shown: what stands for it in the functions' names
  * @list: "OFFSET NAME", with commas between them; after a name, ? says that the
- *	function is left out where it cannot be probed
+ *	function is left out where it cannot be probed; after an offset, +DISTANCE or
+ *	-DISTANCE is where the function returns
  * Context: begin probes, before the session.
  * Return: NULL, or what is wrong.
  */
