@@ -4,7 +4,7 @@
 
 #ifdef HAVE_LIBDW
 
-#include <stdbool.h>
+#include <fnmatch.h>
 #include <string.h>
 
 #include "base/shown.h"
@@ -123,6 +123,27 @@ enum latency_returns latency_returns_check(Dwfl_Module *mod, Elf *elf,
 		 "), and one that leaves a recorded call ends the program" :
 		 "), and a recorded call in which it does so may end the program");
 	return sign->throws ? LATENCY_RETURNS_FATAL : LATENCY_RETURNS_DOUBTFUL;
+}
+
+static bool is_one_of(const char *name, const char *const *names, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (!fnmatch(names[i], name, 0))
+			return true;
+	return false;
+}
+
+bool latency_returns_is_jumped_to(const char *name)
+{
+	static const char *const names[] = {
+		"_start", "_dl_start_user", "_dl_runtime_resolve*",
+		"_dl_runtime_profile*", "__restore_rt", "__start_context",
+		"*.cold", "*.cold.*",
+	};
+
+	return is_one_of(name, names, sizeof(names) / sizeof(*names));
 }
 
 #endif

@@ -11,6 +11,7 @@
 #ifdef HAVE_LIBDW
 
 #include <elfutils/libdwfl.h>
+#include <stdbool.h>
 
 #include "base/buf.h"
 
@@ -28,6 +29,9 @@ enum latency_returns {
  */
 enum latency_returns latency_returns_check(Dwfl_Module *mod, Elf *elf,
 					   struct buf *why);
+
+/** latency_returns_is_jumped_to - is there no return address where it begins? */
+bool latency_returns_is_jumped_to(const char *name);
 
 #endif
 

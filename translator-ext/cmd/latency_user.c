@@ -30,6 +30,7 @@
 #define FILE_MOST (4ULL << 30)
 /* What the script can take in one string. */
 #define PATH_MOST 500
+#define NOT_CALLED "it is jumped to, and not called, so that there is no call to record"
 
 struct user {
 	struct latency_request *req;
@@ -47,6 +48,7 @@ struct user {
 
 struct user_function {
 	char *name;		/* without a version */
+	uint64_t addr;		/* as the file has it */
 	uint64_t offset;
 	bool hidden;		/* only old programs are linked with it */
 	bool chooses;		/* it chooses the function when a program begins */
@@ -123,6 +125,7 @@ static void take(struct user *u, const struct latency_hidden *hidden,
 	const char *at = memchr(symbol, '@', longest);
 	const size_t len = at ? (size_t)(at - symbol) : longest;
 	struct user_function f = {
+		.addr = addr - u->bias,
 		.chooses = GELF_ST_TYPE(sym->st_info) == STT_GNU_IFUNC,
 	};
 	char *name;
@@ -132,8 +135,8 @@ static void take(struct user *u, const struct latency_hidden *hidden,
 	name = f.name = xstrndup(symbol, len);
 	/* name@VERSION is for old programs, name@@VERSION for those of today */
 	f.hidden = at ? at[1] != '@' :
-			latency_hidden_has(hidden, name, addr - u->bias);
-	if (!fits(u, name) || !offset_of(u, addr - u->bias, &f.offset)) {
+			latency_hidden_has(hidden, name, f.addr);
+	if (!fits(u, name) || !offset_of(u, f.addr, &f.offset)) {
 		free(name);
 		return;
 	}
@@ -242,6 +245,15 @@ static bool has_chooser(const struct user_function *f, size_t nr)
 	return false;
 }
 
+/* What nobody calls has no return address on the stack: its probe would write to another word. */
+static bool is_called(const struct user *u, const struct user_function *f)
+{
+	GElf_Ehdr head;
+
+	return !(gelf_getehdr(u->elf, &head) && f->addr == head.e_entry) &&
+	       !latency_returns_is_jumped_to(f->name);
+}
+
 static int put(struct user *u, const struct user_function *found,
 	       bool optional)
 {
@@ -270,7 +282,7 @@ static int put_all(struct user *u)
 {
 	const bool optional = !!strpbrk(u->function, LATENCY_WILD);
 	const size_t before = u->req->nr_functions;
-	unsigned int several = 0, chosen = 0;
+	unsigned int several = 0, chosen = 0, jumped_to = 0;
 	size_t i, nr, same;
 
 	qsort(u->found, u->nr_found, sizeof(*u->found), by_name);
@@ -284,6 +296,10 @@ static int put_all(struct user *u)
 			chosen++;
 		} else if (f[0].offset != f[same - 1].offset) {
 			several++;
+		} else if (!is_called(u, f)) {
+			if (!optional)
+				return fail(u, NOT_CALLED);
+			jumped_to++;
 		} else if (put(u, f, optional)) {
 			return -1;
 		}
@@ -296,7 +312,10 @@ static int put_all(struct user *u)
 	if (several)
 		shown_line(stderr, "stapwatch latency: \"%s\": %u functions are left out, as the file has others of their names",
 			   u->word, several);
-	if (u->req->nr_functions == before && (several || chosen))
+	if (jumped_to)
+		shown_line(stderr, "stapwatch latency: \"%s\": %u functions are left out, as they are jumped to, and not called",
+			   u->word, jumped_to);
+	if (u->req->nr_functions == before)
 		return fail(u, "no function is left");
 	return 0;
 }
