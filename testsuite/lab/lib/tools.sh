@@ -1,7 +1,8 @@
 # Smaller verbs: cc, kbuild, tool, build, shell, remove.
 # shellcheck shell=bash
 
-# lab cc [--arch A] -o OUT SRC... [flags]: a static program for the guest
+# lab cc [--arch A] -o OUT SRC... [flags]: a static program for the guest; one of C++, if a source is
+# named .cc, by the compiler that brings no other one along
 verb_cc() {
 	local arch=x86_64 cc=gcc
 	if [[ ${1-} == --arch ]]; then
@@ -13,6 +14,11 @@ verb_cc() {
 	[[ $arch != aarch64 ]] || cc=aarch64-linux-gnu-gcc
 	(($#)) || usage_error "cc wants gcc's arguments"
 	ensure "$arch" current
+	if [[ " $* " == *".cc "* ]]; then
+		[[ $arch == x86_64 ]] || die "cc: C++ is compiled for x86_64 only" 2
+		ensure_chroot chroot chroot-test
+		cc=clang++
+	fi
 	in_chroot "$cc" -static -O2 -Wall -pthread "$@"
 }
 
