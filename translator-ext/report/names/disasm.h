@@ -12,11 +12,24 @@
 
 struct disasm;
 
+/* How a jump that has no target may be one of a switch, within its function. */
+enum disasm_switch {
+	DISASM_NO_SWITCH,
+	DISASM_MARKED,		/* it is: calls by such jumps are checked, and it is not */
+	DISASM_ADDRESSES,	/* if a table's words are addresses of the function's */
+	DISASM_DISTANCES,	/* if these, of 32 bits, are distances from there to the table */
+	DISASM_FROM,		/* if they are distances from a place of the function's */
+};
+
 struct instruction {
 	uint64_t addr;
 	unsigned int size;
+	bool bad;		/* it is none */
 	bool branches;		/* a jump or a return, and no call */
+	bool returns;
 	uint64_t target;	/* where to; 0: not known */
+	enum disasm_switch by;
+	uint64_t table;		/* that table, or that place */
 };
 
 #define DISASM_TEXT 200		/* room for one as text */
@@ -35,6 +48,9 @@ bool disasm_built(void);
 
 /**
  * disasm_one - the first instruction of some code
+ *
+ * By what a jump without a target is, hangs on the instructions before it: these have to be
+ * those of the last calls.
  *
  * What is none is one of as many bytes as an instruction has at least, (bad).
  */
