@@ -7,6 +7,10 @@
  *	latency_names.c		which functions a word stands for
  *	latency_source.c	those of a source file, by debug information
  *	latency_user.c		those of a program, by its symbols
+ *	latency_hidden.c	which symbols are there for old programs
+ *	latency_returns.c	programs that a probe on a return ends
+ *	latency_exits.c		where functions of these return
+ *	latency_parts.c		what compilers have cut off functions
  *	latency_events.c	what -e names
  *	latency_script.c	the script that records their calls
  *	latency_session.c	what stap is given, and what the script says
@@ -37,6 +41,7 @@ struct latency_function_name {
 	bool optional;		/* of a pattern: left out if it cannot be probed */
 	char *file;		/* a program, in which it is; NULL: the kernel */
 	uint64_t offset;	/* where in that file */
+	char *exits;		/* where it returns, from there; NULL: a probe on its return */
 	const char *word;	/* what stands for it on the command line */
 	bool several;		/* the kernel has others of its name */
 };
@@ -130,6 +135,13 @@ static inline bool latency_has_keys(const struct latency_request *req)
 
 /* As the runtime has it. */
 #define LATENCY_MAX_NAME 79
+
+/* Of a part of a function that the compiler has put elsewhere: NAME.cold or NAME.cold.7. */
+#define LATENCY_PART ".cold"
+
+/** latency_is_part - is it a part's name? */
+bool latency_is_part(const char *name);
+
 /* What is of the kernel's functions, and of most programs'. */
 #define LATENCY_NAME "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 /* What makes a pattern of a name. */

@@ -53,10 +53,18 @@ latency_functions_put(struct latency_request *req, const char *word,
 
 /* ---- what the kernel has */
 
+bool latency_is_part(const char *name)
+{
+	const char *at = strstr(name, LATENCY_PART);
+	const char after = at ? at[strlen(LATENCY_PART)] : 'x';
+
+	return !after || after == '.';
+}
+
 /* The compiler's parts of functions, and what stands before them. */
 static bool is_function(const char *name)
 {
-	return strlen(name) <= LATENCY_MAX_NAME && !strstr(name, ".cold") &&
+	return strlen(name) <= LATENCY_MAX_NAME && !latency_is_part(name) &&
 	       strncmp(name, "__pfx_", 6) && !name[strspn(name, LATENCY_NAME)];
 }
 
@@ -161,6 +169,7 @@ void latency_function_free(struct latency_function_name *f)
 	free(f->name);
 	free(f->asked);
 	free(f->file);
+	free(f->exits);
 }
 
 static void say_left_out(const char *word, unsigned int nr)

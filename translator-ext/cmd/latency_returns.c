@@ -62,23 +62,27 @@ static const struct sign *sign_of(const char *name, bool own)
 	return NULL;
 }
 
-/* One of exceptions, if there is any, and its symbol in the file. */
-static const struct sign *find_sign(Dwfl_Module *mod, const char **symbol)
+/* The file's symbols that say so; NULL: there is none. */
+struct found {
+	const char *throws, *changes_stacks;
+};
+
+static struct found find_signs(Dwfl_Module *mod)
 {
 	const int nr = dwfl_module_getsymtab(mod);
-	const struct sign *found = NULL;
+	struct found found = { 0 };
 	GElf_Sym sym;
 	int i;
 
-	for (i = 0; i < nr && !(found && found->throws); i++) {
+	for (i = 0; i < nr && !(found.throws && found.changes_stacks); i++) {
 		const char *name = dwfl_module_getsym(mod, i, &sym, NULL);
 		const struct sign *sign =
 			name ? sign_of(name, sym.st_shndx != SHN_UNDEF) : NULL;
 
-		if (!sign || (found && !sign->throws))
-			continue;
-		found = sign;
-		*symbol = name;
+		if (sign && sign->throws)
+			found.throws = name;
+		else if (sign)
+			found.changes_stacks = name;
 	}
 	return found;
 }
@@ -103,26 +107,28 @@ static bool is_go(Elf *elf)
 }
 
 enum latency_returns latency_returns_check(Dwfl_Module *mod, Elf *elf,
-					   struct buf *why)
+					   struct buf *why, struct buf *note)
 {
-	const struct sign *sign;
-	const char *symbol = "";
+	struct found found;
 
 	if (is_go(elf)) {
 		buf_puts(why, "it is a Go program, which ends when it finds a probe of a return on a stack that it moves");
 		return LATENCY_RETURNS_FATAL;
 	}
-	sign = find_sign(mod, &symbol);
-	if (!sign)
+	found = find_signs(mod);
+	if (found.changes_stacks) {
+		buf_puts(note, "the file changes from one stack to another (");
+		shown_name(note, found.changes_stacks);
+		buf_puts(note, found.throws ?
+			 "), and a recorded call in which it does so may be lost" :
+			 "), and a recorded call in which it does so may end the program");
+	}
+	if (!found.throws)
 		return LATENCY_RETURNS_FINE;
-	buf_puts(why, sign->throws ?
-		 "the file throws exceptions or lets them through (" :
-		 "the file changes from one stack to another (");
-	shown_name(why, symbol);
-	buf_puts(why, sign->throws ?
-		 "), and one that leaves a recorded call ends the program" :
-		 "), and a recorded call in which it does so may end the program");
-	return sign->throws ? LATENCY_RETURNS_FATAL : LATENCY_RETURNS_DOUBTFUL;
+	buf_puts(why, "the file throws exceptions or lets them through (");
+	shown_name(why, found.throws);
+	buf_puts(why, "), and one that leaves a call with a probe on its return ends the program");
+	return LATENCY_RETURNS_OWN;
 }
 
 static bool is_one_of(const char *name, const char *const *names, size_t nr)
@@ -140,10 +146,22 @@ bool latency_returns_is_jumped_to(const char *name)
 	static const char *const names[] = {
 		"_start", "_dl_start_user", "_dl_runtime_resolve*",
 		"_dl_runtime_profile*", "__restore_rt", "__start_context",
-		"*.cold", "*.cold.*",
 	};
 
 	return is_one_of(name, names, sizeof(names) / sizeof(*names));
+}
+
+bool latency_returns_looks(const char *name)
+{
+	static const char *const names[] = {
+		"setjmp", "sigsetjmp", "getcontext", "swapcontext",
+		"Unwind_RaiseException", "Unwind_Resume*",
+		"Unwind_ForcedUnwind", "uw_init_context*",
+	};
+
+	/* as libraries have them, by other names too */
+	return is_one_of(name + strspn(name, "_"), names,
+			 sizeof(names) / sizeof(*names));
 }
 
 #endif

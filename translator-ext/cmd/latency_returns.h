@@ -17,8 +17,8 @@
 
 enum latency_returns {
 	LATENCY_RETURNS_FINE,
-	LATENCY_RETURNS_DOUBTFUL,	/* few such files do what ends the program */
-	LATENCY_RETURNS_FATAL,
+	LATENCY_RETURNS_OWN,	/* probes where functions return do no harm */
+	LATENCY_RETURNS_FATAL,	/* nor would their times be right */
 };
 
 /**
@@ -26,12 +26,21 @@ enum latency_returns {
  * @mod: with its symbols
  * @elf: of it
  * @why: gets it, as a part of a sentence, unless all is fine
+ * @note: gets what few such files do
  */
 enum latency_returns latency_returns_check(Dwfl_Module *mod, Elf *elf,
-					   struct buf *why);
+					   struct buf *why, struct buf *note);
 
 /** latency_returns_is_jumped_to - is there no return address where it begins? */
 bool latency_returns_is_jumped_to(const char *name);
+
+/**
+ * latency_returns_looks - does a function look where it returns to?
+ *
+ * It finds the probe's return address, and goes there when that has no meaning any
+ * more, or wonders what function is there.
+ */
+bool latency_returns_looks(const char *name);
 
 #endif
 

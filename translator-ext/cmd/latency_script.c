@@ -108,10 +108,10 @@ static void put_natives(const struct latency_request *req, struct buf *out)
 	}
 }
 
-/* OFFSET NAME, or with a question mark where it may be left out. */
+/* OFFSET NAME, with where it returns, or with a question mark where it may be left out. */
 static void put_place(const struct latency_function_name *f, struct buf *out)
 {
-	buf_printf(out, "%" PRIx64 " %s%s", f->offset,
+	buf_printf(out, "%" PRIx64 "%s %s%s", f->offset, f->exits ?: "",
 		   strrchr(f->name, ':') + 1, f->optional ? "?" : "");
 }
 

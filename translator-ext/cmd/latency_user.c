@@ -22,7 +22,9 @@
 
 #include "base/foreign.h"
 #include "base/intern.h"
+#include "cmd/latency_exits.h"
 #include "cmd/latency_hidden.h"
+#include "cmd/latency_parts.h"
 #include "cmd/latency_returns.h"
 
 /* What may stand in the map's names, and in a script. */
@@ -30,7 +32,10 @@
 #define FILE_MOST (4ULL << 30)
 /* What the script can take in one string. */
 #define PATH_MOST 500
+#define PARTS_MOST 4
+#define LOOKS "what looks where it returns to does not stand a probe on its return"
 #define NOT_CALLED "it is jumped to, and not called, so that there is no call to record"
+#define NAME_MOST (LATENCY_MAX_NAME + sizeof(LATENCY_PART) + 2)
 
 struct user {
 	struct latency_request *req;
@@ -44,11 +49,15 @@ struct user {
 	GElf_Addr bias;		/* of addresses against the file's */
 	struct user_function *found;
 	size_t nr_found, room;
+	struct latency_parts parts;
+	unsigned int nr_parts;	/* whose names are wanted */
+	/* why no probe on a return may be, as latency_returns_check() has it */
+	struct buf why_not;
 };
 
 struct user_function {
 	char *name;		/* without a version */
-	uint64_t addr;		/* as the file has it */
+	uint64_t addr, size;	/* as the file has them */
 	uint64_t offset;
 	bool hidden;		/* only old programs are linked with it */
 	bool chooses;		/* it chooses the function when a program begins */
@@ -117,32 +126,76 @@ static bool fits(const struct user *u, const char *name)
 	       !fnmatch(u->function, name, 0);
 }
 
+static bool get_code(const struct user *u, const struct user_function *f,
+		     struct latency_code *code)
+{
+	size_t size;
+	const char *bytes = elf_rawfile(u->elf, &size);
+
+	if (!bytes || !f->size || f->offset > size || f->size > size - f->offset)
+		return false;
+	*code = (struct latency_code) {
+		f->addr, f->size, f->offset, bytes + f->offset
+	};
+	return true;
+}
+
 /* One symbol, if it is a function that is wanted. */
 static void take(struct user *u, const struct latency_hidden *hidden,
 		 const char *symbol, const GElf_Sym *sym, GElf_Addr addr)
 {
-	const size_t longest = strnlen(symbol, LATENCY_MAX_NAME + 1);
+	const size_t longest = strnlen(symbol, NAME_MOST + 1);
 	const char *at = memchr(symbol, '@', longest);
 	const size_t len = at ? (size_t)(at - symbol) : longest;
 	struct user_function f = {
-		.addr = addr - u->bias,
+		.addr = addr - u->bias, .size = sym->st_size,
 		.chooses = GELF_ST_TYPE(sym->st_info) == STT_GNU_IFUNC,
 	};
+	struct latency_code code;
+	bool is_part;
 	char *name;
 
-	if (len > LATENCY_MAX_NAME)
+	if (len > NAME_MOST)
 		return;
 	name = f.name = xstrndup(symbol, len);
 	/* name@VERSION is for old programs, name@@VERSION for those of today */
 	f.hidden = at ? at[1] != '@' :
 			latency_hidden_has(hidden, name, f.addr);
-	if (!fits(u, name) || !offset_of(u, f.addr, &f.offset)) {
+	is_part = latency_is_part(name);
+	if (!(is_part || fits(u, name)) ||
+	    !offset_of(u, f.addr, &f.offset)) {
+		free(name);
+		return;
+	}
+	if (is_part) {
+		if (get_code(u, &f, &code))
+			latency_parts_add(&u->parts, name, &code);
+		u->nr_parts += fits(u, name);
 		free(name);
 		return;
 	}
 	u->found = array_room(u->found, &u->room, u->nr_found + 1,
 			      sizeof(*u->found));
 	u->found[u->nr_found++] = f;
+}
+
+/* Whose parts they are: any of the file's functions may have that name. */
+static void find_owners(struct user *u, int nr)
+{
+	GElf_Addr addr;
+	GElf_Sym sym;
+	int i;
+
+	latency_parts_sort(&u->parts);
+	for (i = 0; u->parts.nr && i < nr; i++) {
+		const char *name = dwfl_module_getsym_info(u->mod, i, &sym,
+							   &addr, NULL, NULL,
+							   NULL);
+
+		if (name && sym.st_shndx != SHN_UNDEF &&
+		    GELF_ST_TYPE(sym.st_info) == STT_FUNC)
+			latency_parts_symbol(&u->parts, name, addr - u->bias);
+	}
 }
 
 static void find(struct user *u)
@@ -165,6 +218,7 @@ static void find(struct user *u)
 			take(u, &hidden, name, &sym, addr);
 	}
 	latency_hidden_free(&hidden);
+	find_owners(u, nr);
 }
 
 /* Those that an IFUNC chooses from have its name in theirs, in libc: __strlen_avx2. */
@@ -245,17 +299,74 @@ static bool has_chooser(const struct user_function *f, size_t nr)
 	return false;
 }
 
+/* ---- where probes can be */
+
+/* NULL, or why it cannot be, with the function as the subject. */
+static const char *find_exits(const struct user *u,
+			      const struct user_function *f, struct buf *exits)
+{
+	struct latency_code code[1 + PARTS_MOST];
+	size_t nr;
+
+	if (!get_code(u, f, &code[0]))
+		return "has a symbol that does not say how long it is";
+	nr = latency_parts_of(&u->parts, f->addr, code + 1, PARTS_MOST);
+	if (nr > PARTS_MOST)
+		return "has more than four parts";
+	return latency_exits_find(u->elf, code, 1 + nr, exits);
+}
+
 /* What nobody calls has no return address on the stack: its probe would write to another word. */
 static bool is_called(const struct user *u, const struct user_function *f)
 {
 	GElf_Ehdr head;
+	GElf_Phdr phdr;
+	size_t nr, i;
 
-	return !(gelf_getehdr(u->elf, &head) && f->addr == head.e_entry) &&
-	       !latency_returns_is_jumped_to(f->name);
+	if (latency_returns_is_jumped_to(f->name))
+		return false;
+	if (!gelf_getehdr(u->elf, &head) || f->addr != head.e_entry ||
+	    elf_getphdrnum(u->elf, &nr))
+		return true;
+	/* libraries may have any address there */
+	for (i = 0; i < nr; i++)
+		if (gelf_getphdr(u->elf, i, &phdr) &&
+		    phdr.p_type == PT_INTERP)
+			return false;
+	return head.e_type != ET_EXEC;
+}
+
+/* How a function is recorded: by its own returns, EXITS; or by a probe on its return. */
+static const char *find_way(const struct user *u, const struct user_function *f,
+			    struct buf *exits)
+{
+	if (u->req->force ||
+	    !(u->why_not.len || latency_returns_looks(f->name)))
+		return NULL;
+	return find_exits(u, f, exits);
+}
+
+static int fail_of_way(const struct user *u, const char *name, const char *why)
+{
+	struct buf b = { 0 };
+
+	shown_name(&b, name);
+	buf_printf(&b, " %s; %s; --force records all the same", why,
+		   u->why_not.len ? u->why_not.s : LOOKS);
+	fail(u, b.s);
+	free(b.s);
+	return -1;
+}
+
+static void say_no_way(const struct user *u, unsigned int nr)
+{
+	if (nr)
+		shown_line(stderr, "stapwatch latency: \"%s\": %u functions are left out, as they do not end by returns of their own alone; %s; --force records all the same",
+			   u->word, nr, u->why_not.len ? u->why_not.s : LOOKS);
 }
 
 static int put(struct user *u, const struct user_function *found,
-	       bool optional)
+	       const char *exits, bool optional)
 {
 	struct latency_function_name *f;
 	struct buf name = { 0 };
@@ -270,6 +381,7 @@ static int put(struct user *u, const struct user_function *found,
 	} else {
 		f->file = xstrdup(u->file);
 		f->offset = found->offset;
+		f->exits = exits ? xstrdup(exits) : NULL;
 		f->optional = optional;
 	}
 	free(name.s);
@@ -282,28 +394,41 @@ static int put_all(struct user *u)
 {
 	const bool optional = !!strpbrk(u->function, LATENCY_WILD);
 	const size_t before = u->req->nr_functions;
-	unsigned int several = 0, chosen = 0, jumped_to = 0;
+	unsigned int several = 0, chosen = 0, no_way = 0;
+	unsigned int jumped_to = u->nr_parts;
+	struct buf exits = { 0 };
 	size_t i, nr, same;
+	const char *why;
+	int rc = 0;
 
-	qsort(u->found, u->nr_found, sizeof(*u->found), by_name);
-	for (i = 0; i < u->nr_found; i += nr) {
+	if (u->nr_found)
+		qsort(u->found, u->nr_found, sizeof(*u->found), by_name);
+	for (i = 0; i < u->nr_found && !rc; i += nr) {
 		const struct user_function *f = &u->found[i];
 
 		nr = count_same(f, u->nr_found - i, &same);
 		if (has_chooser(f, same)) {
-			if (!optional)
-				return fail_of_chosen(u, f->name);
 			chosen++;
+			if (!optional)
+				rc = fail_of_chosen(u, f->name);
 		} else if (f[0].offset != f[same - 1].offset) {
 			several++;
 		} else if (!is_called(u, f)) {
-			if (!optional)
-				return fail(u, NOT_CALLED);
 			jumped_to++;
-		} else if (put(u, f, optional)) {
-			return -1;
+			if (!optional)
+				rc = fail(u, NOT_CALLED);
+		} else if ((why = find_way(u, f, &exits))) {
+			no_way++;
+			if (!optional)
+				rc = fail_of_way(u, f->name, why);
+		} else {
+			rc = put(u, f, exits.len ? exits.s : NULL, optional);
 		}
+		exits.len = 0;
 	}
+	free(exits.s);
+	if (rc)
+		return rc;
 	if (chosen)
 		shown_line(stderr, "stapwatch latency: \"%s\": %u functions are left out, as programs that begin choose them from functions of other names (IFUNC)",
 			   u->word, chosen);
@@ -315,32 +440,39 @@ static int put_all(struct user *u)
 	if (jumped_to)
 		shown_line(stderr, "stapwatch latency: \"%s\": %u functions are left out, as they are jumped to, and not called",
 			   u->word, jumped_to);
+	say_no_way(u, no_way);
 	if (u->req->nr_functions == before)
 		return fail(u, "no function is left");
 	return 0;
 }
 
 /* Told before anything is recorded: it is too late then. */
-static int check_returns(const struct user *u)
+static int check_returns(struct user *u)
 {
-	struct buf why = { 0 };
+	struct buf note = { 0 };
+	const char *never = NULL;
 	int rc = 0;
 
 	if (u->req->force)
 		return 0;
-	switch (latency_returns_check(u->mod, u->elf, &why)) {
+	switch (latency_returns_check(u->mod, u->elf, &u->why_not, &note)) {
+	case LATENCY_RETURNS_OWN:
+		never = latency_exits_why_never(u->elf);
+		if (!never)
+			break;
+		buf_printf(&u->why_not, "; %s", never);
+		/* fall through */
 	case LATENCY_RETURNS_FATAL:
-		buf_puts(&why, "; --force records all the same");
-		rc = fail(u, why.s);
-		break;
-	case LATENCY_RETURNS_DOUBTFUL:
-		shown_line(stderr, "stapwatch latency: \"%s\": note: %s",
-			   u->word, why.s);
+		buf_puts(&u->why_not, "; --force records all the same");
+		rc = fail(u, u->why_not.s);
 		break;
 	case LATENCY_RETURNS_FINE:
 		break;
 	}
-	free(why.s);
+	if (note.len && !rc)
+		shown_line(stderr, "stapwatch latency: \"%s\": note: %s",
+			   u->word, note.s);
+	free(note.s);
 	return rc;
 }
 
@@ -354,10 +486,12 @@ static int add(struct user *u)
 	    u->file[strspn(u->file, PATH_CHARS)])
 		return fail(u, "the path that it is a link to is too long, or has characters that a script cannot have");
 	find(u);
-	if (!u->nr_found && strlen(u->path) + 1 + strlen(u->function) >
+	if (u->nr_parts && !strpbrk(u->function, LATENCY_WILD))
+		return fail(u, NOT_CALLED);
+	if (!u->nr_found && !u->nr_parts && strlen(u->path) + 1 + strlen(u->function) >
 			    LATENCY_MAX_NAME)
 		return fail(u, "that is longer than 79 characters; make a link with a shorter path");
-	if (!u->nr_found)
+	if (!u->nr_found && !u->nr_parts)
 		return fail(u, "the file has no symbol of such a function, nor has a debug file of it below /usr/lib/debug/.build-id");
 	return check_returns(u) ?: put_all(u);
 }
@@ -376,7 +510,9 @@ int latency_user_add(struct latency_request *req, const char *word)
 	rc = add(&u);
 	for (i = 0; i < u.nr_found; i++)
 		free(u.found[i].name);
+	latency_parts_free(&u.parts);
 	free(u.found);
+	free(u.why_not.s);
 	free(u.path);
 	free(u.file);
 	if (u.dwfl)
