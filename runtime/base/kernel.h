@@ -287,13 +287,6 @@ static inline void *sw_pde_data(const struct inode *inode)
 #define SW_UPROBE_ARGS(...) __VA_ARGS__
 #endif
 
-/* What a handler returns where this call's return is not wanted, since 6.13. */
-#ifdef UPROBE_HANDLER_IGNORE
-#define SW_UPROBE_IGNORE UPROBE_HANDLER_IGNORE
-#else
-#define SW_UPROBE_IGNORE 0
-#endif
-
 #ifdef CONFIG_UPROBES
 /* Since 6.12 a probe is known by what register() returns. */
 static inline int

@@ -47,7 +47,9 @@ struct sw_call_user {
 	struct path path;	/* what holds the inode and its mount */
 	struct inode *inode;	/* NULL: it is not probed */
 	struct uprobe *uprobe;
-	struct uprobe_consumer consumer;
+	struct uprobe_consumer at_entry;
+	struct uprobe *return_uprobe;
+	struct uprobe_consumer at_return;
 	atomic_long_t missed;	/* calls that had no place */
 	/* where it returns, from OFFSET on; none: its return is probed itself */
 	s32 exits_at[SW_CALL_EXITS];

@@ -7,6 +7,12 @@
  * looks for its own there: by an exception, say.  So a function can be declared with the
  * instructions by which it returns: these are probed then, and the stack stays as it is.
  *
+ * The entry and the return are two consumers of the function's uprobe.  Where one has both
+ * handlers, kernels since 6.13 keep it with each call, and an array of those beyond the first.
+ * dup_return_instance() gives a forked process the pointer to an array that is not in use, and
+ * both processes free it.  A function by two names is enough, or two programs that record
+ * it; nobody has two who has one handler each.
+ *
  * Who may run what, against whom:
  *
  *   sw_call_user_entry(), sw_call_user_return(), sw_call_user_exit()	a thread on its way
@@ -52,7 +58,7 @@ static int sw_call_user_entry(SW_UPROBE_ARGS(struct uprobe_consumer *consumer,
 					     struct pt_regs *regs))
 {
 	struct sw_call *call = container_of(consumer, struct sw_call,
-					    user.consumer);
+					    user.at_entry);
 	struct sw_call_place *p = NULL;
 	bool wanted;
 
@@ -67,7 +73,7 @@ static int sw_call_user_entry(SW_UPROBE_ARGS(struct uprobe_consumer *consumer,
 	preempt_enable();
 	if (wanted && !p)
 		atomic_long_inc(&call->user.missed);
-	return p ? 0 : SW_UPROBE_IGNORE;
+	return 0;
 }
 
 /* A call without a place is one that was not wanted, or had none, or is the copy
@@ -91,7 +97,7 @@ static int sw_call_user_return(SW_UPROBE_ARGS(struct uprobe_consumer *consumer,
 					      struct pt_regs *regs))
 {
 	const struct sw_call *call = container_of(consumer, struct sw_call,
-						  user.consumer);
+						  user.at_return);
 
 	sw_call_user_leave(call, sw_call_user_word(regs, true));
 	return 0;
@@ -147,8 +153,6 @@ static int sw_call_user_exits_on(struct sw_call *call, struct inode *inode)
 	unsigned int i;
 	int rc = 0;
 
-	if (!u->nr_exits)
-		return 0;
 	u->exits = kcalloc(u->nr_exits, sizeof(*u->exits), GFP_KERNEL);
 	if (!u->exits)
 		return -ENOMEM;
@@ -163,6 +167,28 @@ static int sw_call_user_exits_on(struct sw_call *call, struct inode *inode)
 	if (rc)
 		sw_call_user_exits_off(u, inode, i - 1);
 	return rc;
+}
+
+/* What tells of its returns. */
+static int sw_call_user_returns_on(struct sw_call *call, struct inode *inode)
+{
+	struct sw_call_user *u = &call->user;
+
+	if (u->nr_exits)
+		return sw_call_user_exits_on(call, inode);
+	u->at_return.ret_handler = sw_call_user_return;
+	return sw_uprobe_register(inode, u->offset, &u->at_return,
+				  &u->return_uprobe);
+}
+
+static void
+sw_call_user_returns_off(struct sw_call_user *u, struct inode *inode)
+{
+	if (u->nr_exits)
+		sw_call_user_exits_off(u, inode, u->nr_exits);
+	else
+		sw_uprobe_unregister(inode, u->offset, &u->at_return,
+				     u->return_uprobe);
 }
 
 /* No handler of it runs any more, or the last of its probes was not to be had. */
@@ -184,9 +210,9 @@ static void sw_call_users_end(void)
 
 		if (!u->inode)
 			continue;
-		sw_uprobe_unregister(u->inode, u->offset, &u->consumer,
+		sw_uprobe_unregister(u->inode, u->offset, &u->at_entry,
 				     u->uprobe);
-		sw_call_user_exits_off(u, u->inode, u->nr_exits);
+		sw_call_user_returns_off(u, u->inode);
 	}
 	sw_uprobe_sync();
 	for (i = 0; i < sw_calls.nr; i++)
@@ -243,21 +269,17 @@ static int sw_call_user_probe(struct sw_call *call)
 		return rc;
 	/* of an overlay it is another one after a write */
 	inode = d_real_inode(u->path.dentry);
-	u->consumer.handler = sw_call_user_entry;
-	if (!u->nr_exits)
-		u->consumer.ret_handler = sw_call_user_return;
-	/* before calls begin that would be left */
-	rc = sw_call_user_exits_on(call, inode);
-	if (!rc) {
-		rc = sw_uprobe_register(inode, u->offset, &u->consumer,
-					&u->uprobe);
-		if (rc)
-			sw_call_user_exits_off(u, inode, u->nr_exits);
-	}
 	u->inode = inode;
+	u->at_entry.handler = sw_call_user_entry;
+	rc = sw_uprobe_register(inode, u->offset, &u->at_entry, &u->uprobe);
 	if (rc) {
-		if (u->nr_exits)
-			sw_uprobe_sync();
+		sw_call_user_free(u);
+		return rc;
+	}
+	rc = sw_call_user_returns_on(call, inode);
+	if (rc) {
+		sw_uprobe_unregister(inode, u->offset, &u->at_entry, u->uprobe);
+		sw_uprobe_sync();
 		sw_call_user_free(u);
 	}
 	return rc;
@@ -271,6 +293,7 @@ static int sw_call_users_add(struct sw_call *call)
 		_stp_error("stapwatch: calls of %s cannot be recorded: %s (%d)\n",
 			   call->name,
 			   rc == -ENOENT ? "there is no such file" :
+			   rc == -ENOMEM ? "no memory" :
 			   "the kernel does not let that place of the file be probed", rc);
 	return rc;
 }
