@@ -23,7 +23,7 @@ and the Debian packages that it installs here: QEMU, mmdebstrap and the like.
 		--full adds the LTS kernel, the one that checks itself, those with KASAN and
 		kmemleak and with KCSAN, each SystemTap with each kernel, torture, and longer
 		runs of fuzzers; what passes the second time only has failed. K/N is the
-		Kth of N parts. Without it the parts' results are added up, those of 8
+		Kth of N parts. Without it the parts' results are added up, those of 10
 		parts; what has no result for this very tree is run first.
 		--stall lets each guest stand still for 200 ms about once a second, and --busy
 		has two loops of work beside all: nothing may fail by that.
