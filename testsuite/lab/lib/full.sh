@@ -8,13 +8,13 @@ FULL_PARTS=10
 declare -A FILE_KERNELS=()
 
 # About how many seconds of a processor each takes: a file of the chroot's, where it is more than CHROOT_COST; a kernel that
-# is built, counted with the first file that wants it; what torture does on any kernel; half of the kernel's functions;
+# is built, counted with the first file that wants it; what torture does on any kernel; an eighth of the kernel's functions;
 # and one of hot's minutes, also on a kernel that checks itself.
 CHROOT_COST=20
 declare -A FILE_COST=([unit/fuzz]=600 [unit/report]=400 [unit/readers]=400 [unit/map]=100)
 declare -A KERNEL_COST=([debug]=1300 [kasan]=2000 [kcsan]=2000)
 TORTURE_COST=600
-FUNCTIONS_COST=3900
+FUNCTIONS_COST=1000
 HOT_COST=150
 HOT_CHECKED_COST=250
 # what README has to type: installcheck in a guest, the demonstration, bench
@@ -29,8 +29,8 @@ set_cost() {
 	[[ -z ${KERNEL_COST[$kernel]:-} ]] || each=16
 	if [[ $1 == */torture-* ]]; then
 		echo $TORTURE_COST
-	elif [[ $1 == */functions-[01]-* ]]; then
-		echo $FUNCTIONS_COST
+	elif [[ $1 == */functions-* ]]; then
+		echo $((FUNCTIONS_COST * jobs))
 	elif [[ $1 == */hot-* ]]; then
 		echo $((each > 4 ? HOT_CHECKED_COST : HOT_COST))
 	elif [[ $1 == */readme-* ]]; then
