@@ -159,7 +159,7 @@ _stapwatch_starts()
 {
 	local options
 	case ${COMP_WORDS[1]} in
-	stat) options='-e --every -a -C -p -t -G -c -I --per-thread --estimate --json -o -v' ;;
+	stat) options='-e --every -a -C -p -t -G -c -I -r --per-thread --estimate --json -o -v' ;;
 	latency) options='-e -p -t -G -a -c --by --over -I -n --svg --force --json -o -v' ;;
 	record) options='-e -F -g -a -C -p -t -G -c --wall --mark --timeline --keep --dump --activate --for -o -v' ;;
 	esac

@@ -107,11 +107,12 @@ static void become_stap(const struct beside *with, const char *path, char *fifo,
 static int follow(struct session *s, int fd, pid_t child)
 {
 	struct pollfd wanted = { .fd = fd, .events = POLLIN };
-	bool told = false;
+	bool told = false, stopped = false;
 	int status, rc = 0;
 
 	for (;;) {
 		if (asked) {
+			stopped = true;
 			kill(child, asked);
 			asked = 0;
 		}
@@ -124,12 +125,22 @@ static int follow(struct session *s, int fd, pid_t child)
 		if (waitpid(child, &status, WNOHANG) == child)
 			break;
 	}
+	/* also by who has asked when there was none to ask any more */
+	if (s->with->stopped)
+		*s->with->stopped = stopped || asked;
 	rc = take(s, fd, rc);
 	if (rc < 0)
 		return 1;
 	if (rc)
 		return 0;
 	return with_command(s, shell_status(status));
+}
+
+static bool with_stopped(const struct beside *with)
+{
+	if (with->stopped)
+		*with->stopped = true;
+	return with->stopped;
 }
 
 static int run(struct session *s, const char *dir)
@@ -151,7 +162,11 @@ static int run(struct session *s, const char *dir)
 	if (fd < 0)
 		shown_line(stderr, "stapwatch %s: %s: %s", who, fifo.s,
 			   strerror(errno));
-	if (fd >= 0) {
+	if (fd >= 0 && asked && with_stopped(s->with)) {
+		/* after the run before this one */
+		close(fd);
+		status = 0;
+	} else if (fd >= 0) {
 		sigaction(SIGINT, &act, NULL);
 		sigaction(SIGTERM, &act, NULL);
 		sigaction(SIGHUP, &act, NULL);

@@ -3,6 +3,8 @@
 #ifndef STAPWATCH_BESIDE_H
 #define STAPWATCH_BESIDE_H
 
+#include <stdbool.h>
+
 struct beside {
 	const char *who;		/* the subcommand, for messages */
 	char *const *args;		/* of stap, NULL after the last */
@@ -10,6 +12,7 @@ struct beside {
 	/* gets each whole line; below 0: it failed, above 0: it has enough */
 	int (*on_line)(void *data, const char *line);
 	void *data;
+	bool *stopped;			/* somebody has asked us to end; or NULL */
 };
 
 /**

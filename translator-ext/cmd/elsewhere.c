@@ -128,7 +128,6 @@ static const struct {
 	{ "ppa", " -s ", "system calls, summed up: --syscalls" },
 	{ "stat", " -x --field-separator ", "here it is --json, with -o FILE" },
 	{ "stat", " -j ", "here it is --json" },
-	{ "stat", " -r --repeat ", "each run has its own counts: let a shell's loop repeat it" },
 	{ "stat", " -d --detailed -T --transaction ", "-e names events, and stapwatch list lists them" },
 	{ "stat", " -M --metrics --topdown ", "rates are events here, as -e ipc" },
 	{ "stat", " -A --no-aggr --per-core --per-socket ", "-C CPUS counts on those alone" },

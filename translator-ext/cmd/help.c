@@ -97,6 +97,7 @@ static const struct command {
 			{ "-G CGROUP", "count for a cgroup: /system.slice" },
 			{ "-c CMD", "a COMMAND line, for a shell" },
 			{ "-I MS", "print the counts of each interval" },
+			{ "-r, --repeat N", "run COMMAND N times; print the means" },
 			{ "--per-thread", "also print each thread that ended" },
 			{ "--estimate", "estimate the counts of the whole time" },
 			{ "--json", "print an object for each event" },

@@ -37,11 +37,12 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 		{ "estimate", no_argument, NULL, 'M' },
 		{ "per-thread", no_argument, NULL, 'T' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "repeat", required_argument, NULL, 'r' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct cmd_line line = {
 		/* what comes after the command's name is the command's */
-		.letters = "+:e:aC:p:t:G:I:c:o:v",
+		.letters = "+:e:aC:p:t:G:I:c:o:r:v",
 		.names = options,
 		.several = "e",
 		.argc = argc,
@@ -82,6 +83,10 @@ static int read_options(struct stat_request *req, int argc, char **argv,
 		case 'I':
 			rc = cmd_line_number("stat", "-I wants milliseconds", optarg,
 					 &req->interval_ms);
+			break;
+		case 'r':
+			rc = cmd_line_number("stat", "-r wants how many runs", optarg,
+					 &req->repeat);
 			break;
 		case 'c':
 			req->command = xstrdup(optarg);
@@ -126,6 +131,11 @@ static int check(const struct stat_request *req)
 		return cmd_line_fail("stat", "--every is for several sets: -e \"EVENT,EVENT;EVENT,EVENT\"");
 	if (req->estimate && (req->nr_sets == 1 || req->interval_ms))
 		return cmd_line_fail("stat", "--estimate is for several sets, and for the whole time: -e \"EVENT,EVENT;EVENT,EVENT\", and leave out -I");
+	if (req->repeat && !req->command)
+		return cmd_line_fail("stat", "-r is how often a COMMAND is run; give one");
+	if (req->repeat && (req->interval_ms || req->estimate ||
+			    req->per_thread))
+		return cmd_line_fail("stat", "-r is of whole runs; leave out -I, --estimate and --per-thread, or -r");
 	if (req->per_thread && (req->whom == STAT_CPUS ||
 				req->whom == STAT_THREAD))
 		return cmd_line_fail("stat", "--per-thread is for a command, -p and -G");
@@ -172,6 +182,10 @@ static int on_block(const struct stat_request *req,
 	struct stat_block b = *block;
 	size_t i;
 
+	if (req->repeat) {
+		stat_repeat_take(req, block);
+		return 0;
+	}
 	if (req->estimate)
 		return print_estimates(req, b);
 	if (!req->interval_ms)
@@ -212,9 +226,29 @@ static int close_output(const struct stat_request *req, int status)
 	return status ?: 1;
 }
 
+/* Until the last one, or one whose session fails.  Return: the first status that is not
+ * 0. */
+static int run_several(const struct stat_request *req, const char *script)
+{
+	struct stat_block means;
+	int status = 0, of_run;
+	bool more = true;
+	uint64_t i;
+
+	for (i = 0; i < req->repeat && more; i++) {
+		of_run = stat_session(req, script, on_block, &more);
+		status = status ?: of_run;
+	}
+	if (stat_repeat_block(req, &means) && stat_print(req, &means))
+		status = status ?: 1;
+	stat_repeat_free();
+	return status;
+}
+
 static int run(struct stat_request *req)
 {
 	struct buf script = { 0 };
+	bool more;
 	int status;
 
 	if (open_output(req))
@@ -222,7 +256,8 @@ static int run(struct stat_request *req)
 	stat_script(req, &script);
 	if (req->verbose)
 		shown_out(stderr, script.s, script.len);
-	status = stat_session(req, script.s, on_block);
+	status = req->repeat ? run_several(req, script.s) :
+			       stat_session(req, script.s, on_block, &more);
 	free(script.s);
 	return close_output(req, status);
 }

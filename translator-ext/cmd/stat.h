@@ -7,6 +7,7 @@
  *	stat_script.c	the script that counts it
  *	stat_session.c	what stap is given, and what the script says
  *	stat_estimate.c	what sets would have counted all the time
+ *	stat_repeat.c	what several runs of a command have in common
  *	stat_print.c	tables and JSON
  */
 #ifndef STAPWATCH_STAT_H
@@ -57,6 +58,7 @@ struct stat_request {
 	const char *cpus;	/* a list, or NULL: all */
 	struct stat_every every;
 	uint64_t interval_ms;	/* 0: only at the end */
+	uint64_t repeat;	/* how often the command is run; 0: once, and no -r */
 	bool per_thread;
 	bool estimate;
 	bool json;
@@ -95,6 +97,13 @@ struct stat_thread {
 	int64_t ran_ns;		/* with any set or none */
 };
 
+/* What one number was in several runs of the command. */
+struct stat_spread {
+	size_t runs;		/* that had it */
+	double mean;
+	double squares;		/* sum of squared differences from the mean */
+};
+
 /* What the script says at a time. */
 struct stat_block {
 	int64_t ns;		/* since it began to count */
@@ -106,6 +115,9 @@ struct stat_block {
 	int64_t *counts;	/* of each event */
 	struct stat_set *sets;
 	struct stat_estimate *estimates;	/* of each event; or NULL */
+	/* with -r the counts are means, of so many runs */
+	size_t runs;
+	const struct stat_spread *spreads;	/* of each event, then of the time; or NULL */
 	struct stat_thread *threads;
 	size_t nr_threads;
 	bool last;
@@ -136,12 +148,14 @@ void stat_script(const struct stat_request *req, struct buf *out);
 /**
  * stat_session - run the script
  * @on_block: is called with what it says; not 0 ends it
+ * @more: whether another run may follow: it had counts, and nobody has asked to end
  *
  * Return: the exit status
  */
 int stat_session(const struct stat_request *req, const char *script,
 		 int (*on_block)(const struct stat_request *req,
-				 const struct stat_block *block));
+				 const struct stat_block *block),
+		 bool *more);
 
 /* How often the script tells of what estimates are made from, ms. */
 #define STAT_ESTIMATE_MS 100
@@ -157,6 +171,26 @@ int stat_session(const struct stat_request *req, const char *script,
  */
 struct stat_estimate *stat_estimate(const struct stat_request *req,
 				    const struct stat_block *block);
+
+/** stat_repeat_take - take in what a run of the command has counted */
+void stat_repeat_take(const struct stat_request *req,
+		      const struct stat_block *block);
+
+/**
+ * stat_repeat_block - the means of all runs, and how far runs are off them
+ *
+ * A set's runs and times are means, too.  What a run did not have is left out of
+ * means of counts; there are none of times then.
+ *
+ * Return: false where no run has counted anything; @block is valid until
+ * stat_repeat_free()
+ */
+bool stat_repeat_block(const struct stat_request *req,
+		       struct stat_block *block);
+void stat_repeat_free(void);
+
+/** stat_deviation - of a run, as the standard deviation of a sample; NAN of one run */
+double stat_deviation(const struct stat_spread *spread);
 
 /** stat_print - a block, to where the request says; -1 after a message */
 int stat_print(const struct stat_request *req, const struct stat_block *block);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,11 @@ static void json_head(const struct stat_request *req, const char *event,
 	json_document(j);
 	json_string(j, "event", event);
 	json_int(j, "time_ns", b->ns);
+	if (b->spreads) {
+		json_fixed(j, "time_deviation_ns",
+			   stat_deviation(&b->spreads[req->nr_events]), 0);
+		json_uint(j, "repeats", b->runs);
+	}
 	if (req->interval_ms)
 		json_int(j, "late_cpus", b->late);
 }
@@ -73,7 +79,17 @@ static void json_set(const struct stat_request *req,
 static void json_count(int64_t count, struct json *j)
 {
 	json_number("count", count, j);
-	json_bool(j, "withheld", count == STAT_NO_COUNT);
+	json_uint(j, "withheld", count == STAT_NO_COUNT);
+}
+
+/* A mean, and of how many runs it is not. */
+static void json_mean(const struct stat_block *b, size_t event, struct json *j)
+{
+	const struct stat_spread *s = &b->spreads[event];
+
+	json_number("count", b->counts[event], j);
+	json_uint(j, "withheld", b->runs - s->runs);
+	json_fixed(j, "deviation", stat_deviation(s), 1);
 }
 
 static void json_estimated(const char *name, bool known, double v,
@@ -110,7 +126,10 @@ static void json_block(const struct stat_request *req,
 
 	for (i = 0; i < req->nr_events; i++) {
 		json_head(req, req->events[i].text, b, &j);
-		json_count(b->counts[i], &j);
+		if (b->spreads)
+			json_mean(b, i, &j);
+		else
+			json_count(b->counts[i], &j);
 		json_set(req, b, b->sets, b->session_ns, req->events[i].set,
 			 &j);
 		if (b->estimates) {
@@ -168,6 +187,26 @@ static void put_estimate(const struct stat_estimate *e, struct buf *out)
 		buf_printf(out, " +- %.1f %%", 100 * e->error / e->count);
 }
 
+static void put_deviation(const struct stat_spread *s, struct buf *out)
+{
+	const double deviation = stat_deviation(s);
+
+	if (isfinite(deviation) && s->mean > 0)
+		buf_printf(out, ", +- %.2f %%", 100 * deviation / s->mean);
+}
+
+/* How far runs of the command are off their mean. */
+static void put_spread(const struct stat_block *b, size_t event,
+		       struct buf *out)
+{
+	const struct stat_spread *s = &b->spreads[event];
+
+	put_deviation(s, out);
+	if (s->runs && s->runs < b->runs)
+		buf_printf(out, ", withheld in %zu of %zu runs",
+			   b->runs - s->runs, b->runs);
+}
+
 /* Its runs, and its part of the time. */
 static void put_turns(size_t set, const struct stat_set *s, int64_t session_ns,
 		      struct buf *out)
@@ -214,6 +253,8 @@ static void put_block(const struct stat_request *req,
 		put_row(req, i, b->counts[i], b->sets, b->session_ns, out);
 		if (b->estimates)
 			put_estimate(&b->estimates[i], out);
+		if (b->spreads)
+			put_spread(b, i, out);
 		buf_puts(out, "\n");
 	}
 	for (i = 0; i < req->nr_rates; i++) {
@@ -238,8 +279,15 @@ static void put_block(const struct stat_request *req,
 	}
 	if (req->interval_ms && b->late)
 		put_late(b->late, out);
-	if (b->last && !req->interval_ms)
-		buf_printf(out, "%20.6f  seconds\n", b->ns / 1e9);
+	if (!b->last || req->interval_ms)
+		return;
+	buf_printf(out, "%20.6f  seconds", b->ns / 1e9);
+	if (b->spreads) {
+		put_deviation(&b->spreads[req->nr_events], out);
+		buf_printf(out, ", mean of %zu run%s", b->runs,
+			   b->runs == 1 ? "" : "s");
+	}
+	buf_puts(out, "\n");
 }
 
 int stat_print(const struct stat_request *req, const struct stat_block *b)

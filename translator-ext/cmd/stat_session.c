@@ -18,6 +18,7 @@ struct session {
 	struct stat_block block;
 	bool in_block;
 	bool ended;		/* the last block was there */
+	bool stopped;		/* somebody has asked us to end */
 };
 
 static void drop_threads(struct stat_block *b)
@@ -134,7 +135,8 @@ static int take_line(void *data, const char *line)
 
 int stat_session(const struct stat_request *req, const char *script,
 		 int (*on_block)(const struct stat_request *req,
-				 const struct stat_block *block))
+				 const struct stat_block *block),
+		 bool *more)
 {
 	struct session s = { .req = req, .on_block = on_block };
 	char *args[16], id[32], *given[2] = { NULL, NULL };
@@ -175,11 +177,13 @@ int stat_session(const struct stat_request *req, const char *script,
 		.script = script,
 		.on_line = take_line,
 		.data = &s,
+		.stopped = &s.stopped,
 	});
-	if (!status && !s.ended) {
+	if (!status && !s.ended && !(s.stopped && req->repeat)) {
 		shown_line(stderr, "stapwatch stat: no counts came (stap's message is above)");
 		status = 1;
 	}
+	*more = s.ended && !s.stopped;
 	drop_threads(&s.block);
 	free(s.block.counts);
 	free(s.block.sets);
