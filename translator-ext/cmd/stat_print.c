@@ -40,11 +40,40 @@ static double rate_of(const struct stat_rate *r, const int64_t *counts)
 
 /* ---- JSON: an object for each event and whom it was counted for */
 
+static void json_target(const struct stat_request *req, struct json *j)
+{
+	static const char *const kinds[] = {
+		[STAT_COMMAND] = "command",
+		[STAT_PROCESS] = "process",
+		[STAT_THREAD] = "thread",
+		[STAT_CGROUP] = "cgroup",
+		[STAT_CPUS] = "cpus",
+	};
+
+	json_string(j, "target", kinds[req->whom]);
+	switch (req->whom) {
+	case STAT_COMMAND:
+		json_string(j, "target_name", req->command);
+		break;
+	case STAT_PROCESS:
+	case STAT_THREAD:
+		json_uint(j, "target_id", req->id);
+		break;
+	case STAT_CGROUP:
+		json_string(j, "target_name", req->cgroup);
+		break;
+	case STAT_CPUS:
+		json_string(j, "target_name", req->cpus ?: "all");
+		break;
+	}
+}
+
 static void json_head(const struct stat_request *req, const char *event,
 		      const struct stat_block *b, struct json *j)
 {
 	json_document(j);
 	json_string(j, "event", event);
+	json_target(req, j);
 	json_int(j, "time_ns", b->ns);
 	if (b->spreads) {
 		json_fixed(j, "time_deviation_ns",
