@@ -33,6 +33,7 @@
 #include "count/gate.h"
 #include "count/pmu.h"
 #include "count/vthread.h"
+#include "set/rules.h"
 #include "set/set.h"
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>

@@ -18,6 +18,7 @@
 #include "count/vthread.h"
 #include "set/cpu.h"
 #include "set/open.h"
+#include "set/rules.h"
 #include "set/set.h"
 #include <linux/cpumask.h>
 #include <linux/kernel.h>

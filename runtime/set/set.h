@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Event sets: their names, their events, and what decides when they are switched.
+ * Event sets: their names and their events.
  *
  * A PMU has few counters.  A set is some events that are counted at the same time;
  * of all sets one counts on a CPU at a time.  What a set has counted is of the time
@@ -18,7 +18,7 @@
  *
  * Who may run what, against whom:
  *
- *   sw_set_declare(), _find(), _slot(), _delete(), sw_rule_declare()
+ *   sw_set_declare(), _find(), _slot(), _delete()
  *				any context, NMI included: who gets a set from FREE
  *				to CLAIMED by a cmpxchg fills it in, and nobody
  *				else looks into it before it is DECLARED; which set
@@ -32,7 +32,6 @@
 #ifndef STAPWATCH_SET_SET_H
 #define STAPWATCH_SET_SET_H
 
-#include "base/session.h"
 #include "count/event.h"
 #include "count/events.h"
 #include "count/pmu.h"
@@ -43,9 +42,6 @@
 
 #define SW_SET_EVENTS 16
 #define SW_SET_NAME 32
-
-/* The least time that a set may have: a switch takes some of it. */
-#define SW_SET_LEAST_NS 50000
 
 enum sw_set_state {
 	SW_SET_NONE,
@@ -440,105 +436,6 @@ sw_set_declare(const char *name, const char *events, char *why, size_t size)
 	sw_set_outdo(set, word, order, name);
 	WRITE_ONCE(sw_sets.asked, true);
 	return set;
-}
-
-/* ---- when the next set runs */
-
-/* Digits at the beginning of TEXT.  Return: how many characters; 0: no number. */
-static size_t sw_set_number(const char *text, u64 *n)
-{
-	size_t i;
-
-	*n = 0;
-	for (i = 0; i < 18 && isdigit(text[i]); i++)
-		*n = *n * 10 + text[i] - '0';
-	return i;
-}
-
-/* "10ms".  Return: nanoseconds; 0: it is no time. */
-static u64 sw_set_time(const char *text)
-{
-	u64 n;
-	size_t i = sw_set_number(text, &n);
-
-	if (!i || n > 1000000000)
-		return 0;
-	if (!strcmp(text + i, "ns"))
-		return n;
-	if (!strcmp(text + i, "us"))
-		return n * NSEC_PER_USEC;
-	if (!strcmp(text + i, "ms"))
-		return n * NSEC_PER_MSEC;
-	if (!strcmp(text + i, "s"))
-		return n * NSEC_PER_SEC;
-	return 0;
-}
-
-/* "EVENT:N", "EVENT:PERIOD:N", where EVENT may have a colon of its own. */
-static bool sw_rule_overflow(const char *text, char *why, size_t size)
-{
-	const struct sw_event *ev = NULL;
-	const char *colon;
-	u64 n, period = 1;
-	size_t i;
-
-	for (colon = text; !ev && (colon = strchr(colon, ':')); colon++) {
-		if (!isdigit(colon[1]))
-			continue;
-		ev = sw_set_event(text, colon - text, why, size);
-		if (!ev)
-			return false;
-		text = colon;
-		break;
-	}
-	i = ev ? sw_set_number(text + 1, &n) : 0;
-	text += i + 1;
-	if (i && *text == ':') {
-		period = n;
-		i = sw_set_number(text + 1, &n);
-		text += i + 1;
-	}
-	if (!i || *text || !n || !period) {
-		snprintf(why, size,
-			 "after overflows is overflow:EVENT:N, after N of the events, or overflow:EVENT:PERIOD:N, after N times PERIOD");
-		return false;
-	}
-	/* N times one of them is one time N of them */
-	sw_sets.rules.period = period == 1 ? n : period;
-	sw_sets.rules.overflows = period == 1 ? 1 : n;
-	sw_sets.rules.event = ev;
-	return true;
-}
-
-/**
- * sw_rule_declare - switch to the next set after each "10ms", "thread:1ms" or
- * "overflow:EVENT:N", beside what was declared before
- * Context: any.
- * Return: false, after one line that says why.
- */
-static bool __maybe_unused
-sw_rule_declare(const char *spec, char *why, size_t size)
-{
-	bool of_thread = strstarts(spec, "thread:");
-	u64 ns;
-
-	if (strstarts(spec, "overflow:") && sw_is_running()) {
-		snprintf(why, size, "overflow:... is for begin probes");
-		return false;
-	}
-	if (strstarts(spec, "overflow:"))
-		return sw_rule_overflow(spec + strlen("overflow:"), why, size);
-	ns = sw_set_time(spec + (of_thread ? strlen("thread:") : 0));
-	if (ns < SW_SET_LEAST_NS) {
-		snprintf(why, size,
-			 ns ? "a set's time is %d ns at least"
-			    : "it takes a time such as 10ms (ns, us, ms, s), thread:1ms, or overflow:EVENT:N; the least time is %d ns",
-			 SW_SET_LEAST_NS);
-		return false;
-	}
-	WRITE_ONCE(*(of_thread ? &sw_sets.rules.thread_ns
-			       : &sw_sets.rules.cpu_ns), ns);
-	return true;
 }
 
 #endif
