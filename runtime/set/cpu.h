@@ -14,8 +14,9 @@
  *
  * Who may run what, against whom:
  *
- *   sw_set_ask(), sw_set_ask_next(), sw_set_kick()
+ *   sw_set_ask(), sw_set_ask_next(), sw_set_wish(), sw_set_kick()
  *				any context, NMI included
+ *   sw_set_grant()		interrupts off, NMI included
  *   sw_set_next(), sw_set_due()	hard interrupt
  *   sw_set_charge()		on its CPU, interrupts off, its busy flag held
  *   sw_set_sum(), sw_set_count_on()
@@ -56,6 +57,8 @@ struct sw_set_cpu {
 	struct hrtimer timer;	/* the end of the set's time */
 	struct hrtimer of_thread;	/* and of the thread's time for it */
 	u64 until;		/* when TIMER goes off */
+	u64 arrived;		/* when the active set's run began */
+	u64 wish;		/* the set that is to run once it is open, see sw_set_wish() */
 	u64 thread_in;		/* since when the thread's time goes by */
 	struct perf_event *overflow;
 	u64 overflows;		/* since the set is active */
@@ -266,7 +269,7 @@ static void sw_set_move_thread(struct sw_cpu *c, unsigned int to)
 {
 	struct sw_thread_set *s = c->cur ? sw_thread_set(c->cur) : NULL;
 
-	if (!READ_ONCE(sw_sets.rules.thread_ns) || !s)
+	if (!READ_ONCE(sw_sets.of_threads) || !s)
 		return;
 	s->set = to;
 	s->used = 0;
@@ -307,6 +310,28 @@ static void sw_set_kick(void)
 		irq_work_queue(&this_cpu_ptr(sw_set_cpus)->ask);
 }
 
+/* Another one is asked for: that one never ran.  Interrupts are off. */
+static void sw_set_unwish(struct sw_set_cpu *p)
+{
+	if (unlikely(READ_ONCE(p->wish)) && xchg(&p->wish, 0))
+		this_cpu_inc(sw_set_cpus->merged);
+}
+
+/* Interrupts are off. */
+static void sw_set_turn_to(struct sw_set_cpu *p, unsigned int to)
+{
+	struct sw_cpu *c = this_cpu_ptr(&sw_cpus);
+
+	if (p->to == to && c->set == to)
+		return;
+	/* who was asked for before this one does not run */
+	if (p->to != to && p->to != c->set)
+		this_cpu_inc(sw_set_cpus->merged);
+	sw_set_move_thread(c, to);
+	sw_set_leave_for(p, c, to);
+	irq_work_queue(&p->ask);
+}
+
 /**
  * sw_set_ask - this CPU shall count that set
  * Context: any.
@@ -314,23 +339,77 @@ static void sw_set_kick(void)
 static void __maybe_unused sw_set_ask(unsigned int to)
 {
 	struct sw_set_cpu *p;
-	struct sw_cpu *c;
 	unsigned long flags;
 
 	if (!READ_ONCE(sw_sets.running))
 		return;
 	local_irq_save(flags);
 	p = this_cpu_ptr(sw_set_cpus);
-	c = this_cpu_ptr(&sw_cpus);
-	if (p->to != to || c->set != to) {
-		/* who was asked for before this one does not run */
-		if (p->to != to && p->to != c->set)
-			this_cpu_inc(sw_set_cpus->merged);
-		sw_set_move_thread(c, to);
-		sw_set_leave_for(p, c, to);
-		irq_work_queue(&p->ask);
-	}
+	sw_set_unwish(p);
+	sw_set_turn_to(p, to);
 	local_irq_restore(flags);
+}
+
+/* A set that is still to be opened: its number, and which one of that number it is. */
+static u64 sw_set_wished(unsigned int set, u32 word)
+{
+	return (u64)(word / SW_SET_STATES) << 32 | set;
+}
+
+/* Has it come?  Or, if it was deleted before that, it never will. */
+static void sw_set_grant(void)
+{
+	struct sw_set_cpu *p = this_cpu_ptr(sw_set_cpus);
+	u64 wish = READ_ONCE(p->wish);
+	u32 word = sw_set_word((u32)wish);
+	const int state = word % SW_SET_STATES;
+
+	if (!wish)
+		return;
+	if (sw_set_wished((u32)wish, word) == wish &&
+	    (state == SW_SET_DECLARED || state == SW_SET_OPENING))
+		return;
+	if (cmpxchg(&p->wish, wish, 0) != wish)
+		return;
+	/* not as sw_set_ask(): what an NMI wishes now is newer */
+	if (sw_set_wished((u32)wish, word) == wish && state == SW_SET_OPEN &&
+	    READ_ONCE(sw_sets.running))
+		sw_set_turn_to(p, (u32)wish);
+	else
+		this_cpu_inc(sw_set_cpus->merged);
+}
+
+/**
+ * sw_set_wish - this CPU shall count that set, as soon as it is open
+ * @word: the set's word when it was not
+ * Context: any.
+ */
+static void __maybe_unused sw_set_wish(unsigned int set, u32 word)
+{
+	const u64 wish = sw_set_wished(set, word);
+	unsigned long flags;
+	u64 before;
+
+	if (!READ_ONCE(sw_sets.running))
+		return;
+	local_irq_save(flags);
+	/* orders as a full barrier does, with the opener, which has the set open before
+	 * it has us look */
+	before = xchg(&this_cpu_ptr(sw_set_cpus)->wish, wish);
+	if (before && before != wish)
+		this_cpu_inc(sw_set_cpus->merged);
+	sw_set_grant();
+	local_irq_restore(flags);
+}
+
+/* The set that a CPU waits for, where that is open by now; or 0. */
+static unsigned int sw_set_granted(const struct sw_set_cpu *p)
+{
+	const u64 wish = READ_ONCE(p->wish);
+	const u32 word = sw_set_word((u32)wish);
+
+	return sw_set_wished((u32)wish, word) == wish &&
+	       word % SW_SET_STATES == SW_SET_OPEN ? (u32)wish : 0;
 }
 
 /**
@@ -433,14 +512,15 @@ static void sw_set_due(void)
 	struct sw_set_cpu *p = this_cpu_ptr(sw_set_cpus);
 	unsigned int set = this_cpu_read(sw_cpus.set), to;
 
-	if (!READ_ONCE(sw_sets.running))
+	/* or rules are others by now */
+	if (!READ_ONCE(sw_sets.running) || !set || !sw_set_cpu_ns(set))
 		return;
-	if (READ_ONCE(sw_sets.rules.thread_ns)) {
+	if (READ_ONCE(sw_sets.of_threads)) {
 		sw_set_next();
 		return;
 	}
 	to = sw_set_after(set);
-	if (!set || p->to != set || !to || to == set)
+	if (p->to != set || !to || to == set)
 		return;
 	WRITE_ONCE(p->due, true);
 	WRITE_ONCE(p->to, to);

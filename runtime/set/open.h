@@ -12,7 +12,7 @@
  *	sw_set_dropper_work()	sleepable, against all of them: the sets are its own;
  *				as a work item, or when that runs no more
  *	sw_sets_run()		sleepable, after sw_sets_ready() and before sw_sets_end()
- *	sw_set_go_on()		hard interrupt
+ *	sw_set_look_again()	hard interrupt
  *	sw_sets_free()		after the end probes
  */
 #ifndef STAPWATCH_SET_OPEN_H
@@ -29,6 +29,7 @@
 #include "count/hotplug.h"
 #include "count/pmu.h"
 #include "set/cpu.h"
+#include "set/rules.h"
 #include "set/set.h"
 #include "set/switch.h"
 #include "set/tasks.h"
@@ -192,16 +193,24 @@ static void sw_sets_close_left(void)
 			sw_set_close(set);
 }
 
-/* On a CPU whose set was alone when its time was over: from now on it goes by again. */
-static void sw_set_go_on(void *unused)
+/*
+ * On a CPU: sets have come, or rules are others.  A set that was alone when its time was
+ * over has its time once more.
+ */
+static void sw_set_look_again(void *unused)
 {
 	struct sw_set_cpu *p = this_cpu_ptr(sw_set_cpus);
-	u64 ns = READ_ONCE(sw_sets.rules.cpu_ns);
+	const unsigned int set = this_cpu_read(sw_cpus.set);
+	const u64 now = sw_clock_ns();
 
-	if (!ns || !this_cpu_read(sw_cpus.set) || hrtimer_active(&p->timer))
+	sw_set_grant();
+	if (!set || READ_ONCE(p->to) != set)
 		return;
-	p->until = sw_clock_ns() + ns;
-	hrtimer_start(&p->timer, ns_to_ktime(ns), HRTIMER_MODE_REL_PINNED_HARD);
+	if (p->until && !hrtimer_active(&p->timer))
+		p->arrived = now;
+	sw_set_time_begins(p, set, now);
+	if (READ_ONCE(sw_sets.of_threads))
+		sw_set_thread_again(p);
 }
 
 static void sw_set_opener_work(struct work_struct *work)
@@ -211,15 +220,21 @@ static void sw_set_opener_work(struct work_struct *work)
 
 	mutex_lock(&sw_session_lock);
 	while (READ_ONCE(sw_sets.running) && xchg(&sw_sets.asked, false)) {
+		/* before CPUs are waited for */
+		sw_rules_look();
+		on_each_cpu(sw_set_look_again, NULL, 1);
 		sw_sets_close_left();
 		sw_sets_open();
 		sw_set_tasks_bind();
+		sw_rules_look();
 		first = sw_set_after(0);
 		/* who has had none begins with the first */
 		for_each_possible_cpu(cpu)
-			cmpxchg(&per_cpu_ptr(sw_set_cpus, cpu)->to, 0, first);
+			cmpxchg(&per_cpu_ptr(sw_set_cpus, cpu)->to, 0,
+				sw_set_granted(per_cpu_ptr(sw_set_cpus, cpu)) ?:
+				first);
 		sw_sets_wake();
-		on_each_cpu(sw_set_go_on, NULL, 1);
+		on_each_cpu(sw_set_look_again, NULL, 1);
 	}
 	mutex_unlock(&sw_session_lock);
 }
@@ -515,6 +530,7 @@ static void sw_sets_end(void)
 		/* it went off when nobody followed CPUs any more */
 		if (p->began)
 			sw_set_stand(p, per_cpu_ptr(&sw_cpus, cpu));
+		sw_set_unwish(p);
 		p->on = 0;
 	}
 	WRITE_ONCE(sw_gate_before, NULL);

@@ -158,8 +158,8 @@ static s64 __maybe_unused sw_sets_count_cpu(s64 cpu, unsigned int slot)
 /* Of its time on this CPU, or of the thread's time for it. */
 static s64 __maybe_unused sw_set_left(unsigned int set)
 {
-	u64 ns = READ_ONCE(sw_sets.rules.cpu_ns), now = sw_clock_ns();
-	u64 of_thread = READ_ONCE(sw_sets.rules.thread_ns);
+	u64 ns = sw_set_cpu_ns(set), now = sw_clock_ns();
+	u64 of_thread = sw_set_thread_ns(set);
 	const struct sw_set_cpu *p;
 	const struct sw_thread_set *s;
 	const struct sw_cpu *c;
@@ -185,10 +185,15 @@ static s64 __maybe_unused sw_set_left(unsigned int set)
 /* In a begin probe: which set all CPUs begin with. */
 static void __maybe_unused sw_set_switch(unsigned int set)
 {
+	const u32 word = sw_set_word(set);
+	const int state = word % SW_SET_STATES;
+
 	if (!sw_set_cpus)
 		sw_sets.first = set;
-	else if (sw_set_state(set) == SW_SET_OPEN)
+	else if (state == SW_SET_OPEN)
 		sw_set_ask(set);
+	else if (state == SW_SET_DECLARED || state == SW_SET_OPENING)
+		sw_set_wish(set, word);
 }
 
 static s64 __maybe_unused sw_set_reading(unsigned int slot,

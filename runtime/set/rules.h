@@ -4,7 +4,9 @@
  *
  * Who may run what, against whom:
  *
- *   sw_rule_declare()		any context, NMI included; of two at once one's stays
+ *   sw_rule_declare(), _own()	any context, NMI included; of two at once one's stays
+ *   sw_set_cpu_ns(), sw_set_thread_ns()
+ *				any context
  */
 #ifndef STAPWATCH_SET_RULES_H
 #define STAPWATCH_SET_RULES_H
@@ -85,34 +87,150 @@ static bool sw_rule_overflow(const char *text, char *why, size_t size)
 	return true;
 }
 
+/* ---- what holds for a set */
+
+static bool sw_set_has_own(const struct sw_set *s)
+{
+	/* with sw_rule_declare_own() */
+	return smp_load_acquire(&s->own);
+}
+
+/* How long it is active on a CPU, ns; 0: no time ends that. */
+static u64 sw_set_cpu_ns(unsigned int set)
+{
+	const struct sw_set *s = &sw_sets.of[set];
+
+	return sw_set_has_own(s) ? READ_ONCE(s->cpu_ns)
+				 : READ_ONCE(sw_sets.rules.cpu_ns);
+}
+
+/* How long a thread runs with it. */
+static u64 sw_set_thread_ns(unsigned int set)
+{
+	const struct sw_set *s = &sw_sets.of[set];
+
+	return sw_set_has_own(s) ? READ_ONCE(s->thread_ns)
+				 : READ_ONCE(sw_sets.rules.thread_ns);
+}
+
+/* Does any set go by threads' time?  Of two that look at once the opener looks again. */
+static void sw_rules_look(void)
+{
+	bool of_threads = READ_ONCE(sw_sets.rules.thread_ns);
+	unsigned int set;
+	int state;
+
+	for (set = 1; set < SW_MAX_SETS; set++) {
+		state = sw_set_state(set);
+		if (state == SW_SET_DECLARED || state == SW_SET_OPENING ||
+		    state == SW_SET_OPEN)
+			of_threads |= !!sw_set_thread_ns(set);
+	}
+	WRITE_ONCE(sw_sets.of_threads, of_threads);
+}
+
+/* Rules are others from now on, also for what is active already: the opener has each CPU
+ * look again. */
+static void sw_rules_changed(void)
+{
+	sw_rules_look();
+	/* with the xchg() in sw_set_opener_work() */
+	smp_store_release(&sw_sets.asked, true);
+}
+
+static bool sw_rule_never(const char *spec)
+{
+	return !strcmp(spec, "never");
+}
+
+/* "10ms", "thread:1ms".  Return: nanoseconds; 0, after one line that says why. */
+static u64
+sw_rule_time(const char *spec, bool *of_thread, char *why, size_t size)
+{
+	u64 ns;
+
+	*of_thread = strstarts(spec, "thread:");
+	ns = sw_set_time(spec + (*of_thread ? strlen("thread:") : 0));
+	if (ns >= SW_SET_LEAST_NS)
+		return ns;
+	snprintf(why, size,
+		 ns ? "a set's time is %d ns at least"
+		    : "it takes a time such as 10ms (ns, us, ms, s), thread:1ms, overflow:EVENT:N, or never; the least time is %d ns",
+		 SW_SET_LEAST_NS);
+	return 0;
+}
+
 /**
  * sw_rule_declare - switch to the next set after each "10ms", "thread:1ms" or
- * "overflow:EVENT:N", beside what was declared before
+ * "overflow:EVENT:N", beside what was declared before; or "never", but by hand
  * Context: any.
  * Return: false, after one line that says why.
  */
 static bool __maybe_unused
 sw_rule_declare(const char *spec, char *why, size_t size)
 {
-	bool of_thread = strstarts(spec, "thread:");
+	struct sw_rules *rules = &sw_sets.rules;
+	bool of_thread;
 	u64 ns;
 
-	if (strstarts(spec, "overflow:") && sw_is_running()) {
+	if (strstarts(spec, "overflow:") && sw_sets.ran) {
 		snprintf(why, size, "overflow:... is for begin probes");
 		return false;
 	}
 	if (strstarts(spec, "overflow:"))
 		return sw_rule_overflow(spec + strlen("overflow:"), why, size);
-	ns = sw_set_time(spec + (of_thread ? strlen("thread:") : 0));
-	if (ns < SW_SET_LEAST_NS) {
-		snprintf(why, size,
-			 ns ? "a set's time is %d ns at least"
-			    : "it takes a time such as 10ms (ns, us, ms, s), thread:1ms, or overflow:EVENT:N; the least time is %d ns",
-			 SW_SET_LEAST_NS);
+	if (sw_rule_never(spec)) {
+		WRITE_ONCE(rules->cpu_ns, 0);
+		WRITE_ONCE(rules->thread_ns, 0);
+		/* its event may be open already */
+		WRITE_ONCE(rules->overflows, 0);
+		if (!sw_sets.ran)
+			rules->event = NULL;
+		sw_rules_changed();
+		return true;
+	}
+	ns = sw_rule_time(spec, &of_thread, why, size);
+	if (!ns)
+		return false;
+	WRITE_ONCE(*(of_thread ? &rules->thread_ns : &rules->cpu_ns), ns);
+	sw_rules_changed();
+	return true;
+}
+
+/**
+ * sw_rule_declare_own - the same of one set, in place of what holds for all
+ *
+ * The first one of a set takes the place of the others' times, the next is beside it.
+ *
+ * Context: any.
+ * Return: false, after one line that says why.
+ */
+static bool __maybe_unused
+sw_rule_declare_own(unsigned int set, const char *spec, char *why, size_t size)
+{
+	struct sw_set *s = &sw_sets.of[set];
+	const bool never = sw_rule_never(spec);
+	bool of_thread = false;
+	u64 ns = 0;
+
+	if (strstarts(spec, "overflow:")) {
+		snprintf(why, size, "overflow:... is for all sets, by pmu_switch_every()");
 		return false;
 	}
-	WRITE_ONCE(*(of_thread ? &sw_sets.rules.thread_ns
-			       : &sw_sets.rules.cpu_ns), ns);
+	if (!never) {
+		ns = sw_rule_time(spec, &of_thread, why, size);
+		if (!ns)
+			return false;
+	}
+	if (never || !READ_ONCE(s->own)) {
+		WRITE_ONCE(s->cpu_ns, 0);
+		WRITE_ONCE(s->thread_ns, 0);
+	}
+	if (!never)
+		WRITE_ONCE(*(of_thread ? &s->thread_ns : &s->cpu_ns), ns);
+	/* with sw_set_has_own(): not the times that another set of its number had */
+	smp_store_release(&s->own, true);
+	sw_rules_changed();
 	return true;
 }
 

@@ -62,12 +62,16 @@ struct sw_set {
 	bool again;		/* another one had its number before */
 	unsigned int nr;
 	char name[SW_SET_NAME];
+	/* rules.h: its own times, in place of the session's */
+	bool own;
+	u64 cpu_ns;
+	u64 thread_ns;
 	const struct sw_event *event[SW_SET_EVENTS];
 	u8 slot[SW_SET_EVENTS];
 	bool warned[SW_SET_EVENTS + 1];	/* ... found no counter; last: overflow:... */
 };
 
-/* After how much of what the next set runs; 0: not by that. */
+/* After how much of what the next set runs; 0: not by that.  Of sets without their own. */
 struct sw_rules {
 	u64 cpu_ns;
 	u64 thread_ns;
@@ -88,6 +92,8 @@ static struct {
 	bool ran;		/* they do, or did */
 	/* there is something to be opened or closed */
 	bool asked;
+	/* some set goes by the time of threads, which have one of their own then */
+	bool of_threads;
 	/* numbers wait for a grace period */
 	bool dropped;
 } sw_sets;
@@ -424,6 +430,7 @@ sw_set_declare(const char *name, const char *events, char *why, size_t size)
 	/* who had the number may have been stopped */
 	atomic_andnot(1U << set, &sw_pmu.sets_stopped);
 	strscpy(s->name, name, SW_SET_NAME);
+	WRITE_ONCE(s->own, false);
 	order = atomic_inc_return(&sw_sets.orders);
 	WRITE_ONCE(s->order, order);
 	if (!sw_set_fill(s, events, why, size)) {

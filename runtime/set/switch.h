@@ -27,6 +27,7 @@
 #include "count/perf.h"
 #include "count/pmu.h"
 #include "set/cpu.h"
+#include "set/rules.h"
 #include "set/set.h"
 #include <linux/err.h>
 #include <linux/hrtimer.h>
@@ -181,7 +182,7 @@ static void sw_set_on_overflow(struct perf_event *event,
 	if (!this_cpu_read(sw_cpus.set))
 		return;
 	/* once for a run; a set that was alone is followed when there is another one */
-	if (++p->overflows >= sw_sets.rules.overflows &&
+	if (++p->overflows >= (READ_ONCE(sw_sets.rules.overflows) ?: U64_MAX) &&
 	    READ_ONCE(p->to) == this_cpu_read(sw_cpus.set))
 		sw_set_ask_next();
 }
@@ -378,10 +379,27 @@ static void sw_set_pause(struct sw_set_cpu *p)
 	sw_set_clocks_changed(c, flags);
 }
 
+/* The set that is active may be so until its time is over.  Interrupts are off. */
+static void sw_set_time_begins(struct sw_set_cpu *p, unsigned int set, u64 now)
+{
+	u64 ns = sw_set_cpu_ns(set), left;
+
+	if (!ns) {
+		if (p->until)
+			hrtimer_try_to_cancel(&p->timer);
+		p->until = 0;
+		return;
+	}
+	left = max(sw_set_since(now, p->arrived + ns),
+		   sw_set_pause_left(p, now));
+	p->until = now + left;
+	hrtimer_start(&p->timer, ns_to_ktime(left),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
 /* It may be asked to go on to another set at once. */
 static void sw_set_arrive(struct sw_set_cpu *p, unsigned int set)
 {
-	u64 ns = READ_ONCE(sw_sets.rules.cpu_ns);
 	unsigned long flags;
 
 	local_irq_save(flags);
@@ -389,11 +407,8 @@ static void sw_set_arrive(struct sw_set_cpu *p, unsigned int set)
 		WRITE_ONCE(p->runs[set], p->runs[set] + 1);
 		p->overflows = 0;
 		sw_set_gate(p, set);
-		ns = ns ? max(ns, sw_set_pause_left(p, p->last)) : 0;
-		p->until = ns ? p->last + ns : 0;
-		if (ns)
-			hrtimer_start(&p->timer, ns_to_ktime(ns),
-				      HRTIMER_MODE_REL_PINNED_HARD);
+		p->arrived = p->last;
+		sw_set_time_begins(p, set, p->last);
 	}
 	local_irq_restore(flags);
 }

@@ -19,7 +19,7 @@
  *
  *   sw_set_on_switch()		tracepoint sched_switch, in any order with
  *				vthread.h's
- *   sw_set_on_thread_timer(), sw_set_on_taken_in()
+ *   sw_set_on_thread_timer(), sw_set_on_taken_in(), sw_set_thread_again()
  *				hard interrupt
  *   sw_set_taken_in(), sw_set_times_in(), _out()
  *				any context, NMI included; c->busy held
@@ -35,6 +35,7 @@
 #include "count/table.h"
 #include "count/vthread.h"
 #include "set/cpu.h"
+#include "set/rules.h"
 #include "set/set.h"
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
@@ -125,8 +126,8 @@ static void sw_set_thread_out(struct sw_cpu *c, struct sw_set_cpu *p,
 static void sw_set_thread_in(struct sw_cpu *c, struct sw_set_cpu *p,
 			     struct sw_thread *t, u64 now)
 {
-	u64 ns = READ_ONCE(sw_sets.rules.thread_ns), left;
 	struct sw_thread_set *s = sw_thread_set(t);
+	u64 ns, left;
 
 	s->set_gen = c->set_gen;
 	if (s->with != c->set) {
@@ -134,7 +135,7 @@ static void sw_set_thread_in(struct sw_cpu *c, struct sw_set_cpu *p,
 		t->lost |= sw_pmu.in_sets;
 	}
 	p->thread_in = now;
-	if (!ns)
+	if (!READ_ONCE(sw_sets.of_threads))
 		return;
 	if (!s->set || sw_set_state(s->set) != SW_SET_OPEN) {
 		s->set = READ_ONCE(p->to);
@@ -142,6 +143,7 @@ static void sw_set_thread_in(struct sw_cpu *c, struct sw_set_cpu *p,
 	}
 	if (!s->set)
 		return;
+	ns = sw_set_thread_ns(s->set);
 	left = sw_set_pause_left(p, now);
 	if (s->set != c->set && left) {
 		/* not yet; the timer will see to it */
@@ -149,8 +151,11 @@ static void sw_set_thread_in(struct sw_cpu *c, struct sw_set_cpu *p,
 		sw_set_leave_for(p, c, s->set);
 		irq_work_queue(&p->ask);
 		return;
-	} else {
+	} else if (ns) {
 		left = max(left, sw_set_since(s->used, ns));
+	} else {
+		/* it has no such time, as others have */
+		return;
 	}
 	hrtimer_start(&p->of_thread, ns_to_ktime(left),
 		      HRTIMER_MODE_REL_PINNED_HARD);
@@ -187,18 +192,21 @@ static enum hrtimer_restart sw_set_on_thread_timer(struct hrtimer *timer)
 {
 	struct sw_cpu *c = this_cpu_ptr(&sw_cpus);
 	struct sw_set_cpu *p = this_cpu_ptr(sw_set_cpus);
-	u64 ns = READ_ONCE(sw_sets.rules.thread_ns), used;
 	struct sw_thread *t = c->cur;
 	struct sw_thread_set *s = t ? sw_thread_set(t) : NULL;
+	u64 ns, used;
 
-	if (!READ_ONCE(sw_sets.running) || !s || t->task != current ||
-	    !c->set || !s->set || s->set_gen != c->set_gen)
+	if (!READ_ONCE(sw_sets.running) || !READ_ONCE(sw_sets.of_threads) ||
+	    !s || t->task != current || !c->set || !s->set || s->set_gen != c->set_gen)
 		return HRTIMER_NORESTART;
 	if (s->set != c->set) {
 		sw_set_leave_for(p, c, s->set);
 		sw_set_on_ask(NULL);
 		return HRTIMER_NORESTART;
 	}
+	ns = sw_set_thread_ns(s->set);
+	if (!ns)
+		return HRTIMER_NORESTART;
 	used = s->used + sw_set_since(p->thread_in, sw_clock_ns());
 	if (used < ns) {
 		hrtimer_forward_now(timer, ns_to_ktime(ns - used));
@@ -223,13 +231,21 @@ static void sw_set_on_taken_in(struct irq_work *work)
 	sw_set_thread_in(c, this_cpu_ptr(sw_set_cpus), t, sw_clock_ns());
 }
 
+/* In hard interrupt: the rules are others.  The timer looks how much of its time a thread
+ * that runs on has left. */
+static void sw_set_thread_again(struct sw_set_cpu *p)
+{
+	sw_set_on_taken_in(NULL);
+	hrtimer_start(&p->of_thread, 0, HRTIMER_MODE_REL_PINNED_HARD);
+}
+
 /* Its time begins now, not when it comes in the next time. */
 static void sw_set_taken_in(void)
 {
 	struct sw_cpu *c = this_cpu_ptr(&sw_cpus);
 
 	sw_set_times_in(c, c->cur, sw_clock_ns());
-	if (READ_ONCE(sw_sets.rules.thread_ns) && READ_ONCE(sw_sets.running))
+	if (READ_ONCE(sw_sets.of_threads) && READ_ONCE(sw_sets.running))
 		irq_work_queue(&this_cpu_ptr(sw_set_cpus)->taken_in);
 }
 

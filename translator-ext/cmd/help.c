@@ -89,7 +89,7 @@ static const struct command {
 		"Count events of a command and its children, or of other threads or CPUs.",
 		(const struct line []) {
 			{ "-e EVENTS", "events, with commas; sets of them, with semicolons" },
-			{ "--every TIME", "switch sets: 10ms, thread:1ms, overflow:EVENT:N" },
+			{ "--every TIME", "switch sets: 10ms, 20ms;5ms, thread:1ms, overflow:EVENT:N" },
 			{ "-a", "count for all CPUs" },
 			{ "-C CPUS", "count for those CPUs only: 0,2-3" },
 			{ "-p PID", "count for a running process and its children" },

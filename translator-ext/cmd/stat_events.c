@@ -208,13 +208,41 @@ static char *find_numbers(char *s)
 	return numbers;
 }
 
+/* TIME;TIME: one for each set. */
+static int check_every_own(const struct stat_request *req)
+{
+	const char *text = req->every.text;
+	size_t times = 0, len;
+
+	do {
+		len = strcspn(text, ";");
+		if (!len || !strncmp(text, "overflow:", 9) ||
+		    !strncmp(text, "thread:", 7)) {
+			shown_line(stderr, "stapwatch stat: --every: \"%s\": with a time for each set, each is one such as 10ms",
+				   req->every.text);
+			return -1;
+		}
+		times++;
+		text += len;
+	} while (*text++);
+	if (times == req->nr_sets)
+		return 0;
+	shown_line(stderr, "stapwatch stat: --every: \"%s\": these are %zu times, and there are %zu sets",
+		   req->every.text, times, req->nr_sets);
+	return -1;
+}
+
 int stat_every_parse(struct stat_request *req)
 {
 	static const char how[] = "--every overflow:EVENT:N switches after N of the event, overflow:EVENT:PERIOD:N after N times PERIOD";
 	struct stat_every *every = &req->every;
 	char *text, *numbers, why[512];
 
-	if (!every->text || strncmp(every->text, "overflow:", 9))
+	if (!every->text)
+		return 0;
+	if (strchr(every->text, ';'))
+		return check_every_own(req);
+	if (strncmp(every->text, "overflow:", 9))
 		return 0;
 	text = xstrdup(every->text + 9);
 	numbers = find_numbers(text);

@@ -121,11 +121,32 @@ static void put_value(const struct stat_request *req,
 	}
 }
 
+/* A time for each set, as many as there are sets. */
+static void put_every_own(const char *text, struct buf *out)
+{
+	size_t set, len;
+	char *time;
+
+	for (set = 0; *text; set++) {
+		len = strcspn(text, ";");
+		time = xstrndup(text, len);
+		buf_printf(out, "\tpmu_set_every(\"s%zu\", ", set);
+		buf_stap_string(out, time);
+		buf_puts(out, ")\n");
+		free(time);
+		text += len + (text[len] == ';');
+	}
+}
+
 /* When the next set runs: 10 ms is where switching costs next to nothing. */
 static void put_every(const struct stat_request *req, struct buf *out)
 {
 	struct buf spec = { 0 };
 
+	if (req->every.text && strchr(req->every.text, ';')) {
+		put_every_own(req->every.text, out);
+		return;
+	}
 	if (req->every.overflows)
 		buf_printf(&spec, "overflow:%s%s", name_of(&req->every.event),
 			   req->every.overflows);
