@@ -9,12 +9,13 @@ declare -A FILE_KERNELS=()
 
 # About how many seconds of a processor each takes: a file of the chroot's, where it is more than CHROOT_COST; a kernel that
 # is built, counted with the first file that wants it; what torture does on any kernel; an eighth of the kernel's functions;
-# and one of hot's minutes, also on a kernel that checks itself.
+# all steps of setup; and one of hot's minutes, also on a kernel that checks itself.
 CHROOT_COST=20
 declare -A FILE_COST=([unit/fuzz]=600 [unit/report]=400 [unit/readers]=400 [unit/map]=100)
 declare -A KERNEL_COST=([debug]=1300 [kasan]=2000 [kcsan]=2000)
 TORTURE_COST=600
 FUNCTIONS_COST=1000
+SETUP_COST=900
 HOT_COST=150
 HOT_CHECKED_COST=250
 # what README has to type: installcheck in a guest, the demonstration, bench
@@ -26,11 +27,13 @@ set_cost() {
 	jobs=$(find "$1" -mindepth 2 -maxdepth 2 -name put | wc -l)
 	modules=$(find "$1" -name args | wc -l)
 	kernel=$(option_of "$1" --kernel)
-	[[ -z ${KERNEL_COST[$kernel]:-} ]] || each=16
+	[[ -z ${KERNEL_COST[$kernel]:-} ]] || each=50
 	if [[ $1 == */torture-* ]]; then
 		echo $TORTURE_COST
 	elif [[ $1 == */functions-* ]]; then
 		echo $((FUNCTIONS_COST * jobs))
+	elif [[ $1 == */setup-* ]]; then
+		echo $SETUP_COST
 	elif [[ $1 == */hot-* ]]; then
 		echo $((each > 4 ? HOT_CHECKED_COST : HOT_COST))
 	elif [[ $1 == */readme-* ]]; then
