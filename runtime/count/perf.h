@@ -44,18 +44,30 @@ sw_pmu_describe(const struct sw_event *ev, struct perf_event_attr *attr)
 	return sw_attr_more(attr, ev->config3, ev->config4) ? -EOPNOTSUPP : 0;
 }
 
+/* A counter on a CPU; ON_OVERFLOW is called after each PERIOD of it, if that is not 0. */
 static struct perf_event *
-sw_pmu_counter(const struct sw_event *ev, int cpu, bool disabled)
+sw_pmu_counter_every(const struct sw_event *ev, int cpu, bool disabled,
+		     u64 period, perf_overflow_handler_t on_overflow)
 {
 	struct perf_event_attr attr = {
-		.size = sizeof(attr), .pinned = 1, .disabled = disabled
+		.size = sizeof(attr),
+		.pinned = 1,
+		.disabled = disabled,
+		.sample_period = period,
 	};
 
 	if (sw_pmu_describe(ev, &attr))
 		return ERR_PTR(-EOPNOTSUPP);
 	/* how exact a sample is has nothing to do with the count */
 	attr.precise_ip = 0;
-	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+	return perf_event_create_kernel_counter(&attr, cpu, NULL, on_overflow,
+						NULL);
+}
+
+static struct perf_event *
+sw_pmu_counter(const struct sw_event *ev, int cpu, bool disabled)
+{
+	return sw_pmu_counter_every(ev, cpu, disabled, 0, NULL);
 }
 
 /* A pinned event that found no free counter: perf says it no other way. */

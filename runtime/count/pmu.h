@@ -53,6 +53,8 @@ static struct {
 	const struct sw_event *event[SW_MAX_SLOTS];
 	struct sw_pair __percpu *pairs[SW_MAX_SLOTS];
 	u8 set[SW_MAX_SLOTS];	/* whose slot it is; 0: it counts always */
+	u64 period[SW_MAX_SLOTS];	/* after which it overflows; or 0 */
+	perf_overflow_handler_t on_overflow;
 	u32 in_sets;		/* bit per slot that is one of a set */
 	u32 everywhere;		/* ... whose PMU is of all CPUs */
 	u32 locking;		/* ... whose PMU's driver may take a lock */
@@ -246,8 +248,10 @@ sw_pmu_is_at(unsigned int slot, const struct perf_event *e, int cpu)
 /* The event of a CPU.  Return: -ENOENT: it has no such event. */
 static struct perf_event *sw_pmu_cpu_event(unsigned int slot, int cpu)
 {
-	struct perf_event *e = sw_pmu_counter(sw_pmu.event[slot], cpu,
-					      sw_pmu.set[slot]);
+	struct perf_event *e = sw_pmu_counter_every(sw_pmu.event[slot], cpu,
+						    sw_pmu.set[slot],
+						    sw_pmu.period[slot],
+						    sw_pmu.on_overflow);
 
 	if (!IS_ERR(e) && !sw_pmu_is_at(slot, e, cpu)) {
 		perf_event_release_kernel(e);
@@ -420,7 +424,9 @@ static void sw_pmu_renew(unsigned int slot)
 						       slot);
 		if (!k->opened)
 			continue;
-		e = sw_pmu_counter(sw_pmu.event[slot], cpu, true);
+		e = sw_pmu_counter_every(sw_pmu.event[slot], cpu, true,
+					 sw_pmu.period[slot],
+					 sw_pmu.on_overflow);
 		if (IS_ERR(e))
 			continue;
 		perf_event_release_kernel(k->opened);
@@ -533,11 +539,13 @@ static unsigned int sw_pmu_slot_for(unsigned int set)
 /**
  * sw_pmu_open - count an event on every online CPU
  * @set: the set that the counters are for, and which has them off; 0: none
+ * @period: after how many of them sw_pmu.on_overflow() is called; 0: never
  * Return: the slot, or -ENOENT and the like as perf said it, -ENOSPC when the
  * PMU has no counter left for it, -EIO when it does not start it, -E2BIG when the
  * script has too many events.
  */
-static int sw_pmu_open(const struct sw_event *ev, bool is_tsc, unsigned int set)
+static int sw_pmu_open(const struct sw_event *ev, bool is_tsc,
+		       unsigned int set, u64 period)
 {
 	unsigned int slot = sw_pmu_slot_for(set), slot_failed;
 	bool again = slot < sw_pmu.slots;
@@ -546,6 +554,7 @@ static int sw_pmu_open(const struct sw_event *ev, bool is_tsc, unsigned int set)
 	if (slot == SW_MAX_SLOTS)
 		return -E2BIG;
 	sw_pmu.event[slot] = ev;
+	sw_pmu.period[slot] = period;
 	if (again) {
 		sw_pmu.locking &= ~(1U << slot);
 		sw_pmu.everywhere &= ~(1U << slot);

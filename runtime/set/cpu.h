@@ -60,8 +60,13 @@ struct sw_set_cpu {
 	u64 arrived;		/* when the active set's run began */
 	u64 wish;		/* the set that is to run once it is open, see sw_set_wish() */
 	u64 thread_in;		/* since when the thread's time goes by */
-	struct perf_event *overflow;
-	u64 overflows;		/* since the set is active */
+	struct perf_event *overflow;	/* of an event that sets lack */
+	/* since the set is active, of each of its events, then of that one */
+	u64 overflows[SW_SET_EVENTS + 1];
+	u8 overflowed[SW_MAX_SETS];	/* its event that did so last, and one; 0: none */
+	/* the set whose counter perf has stopped, as it did so too often, and which one */
+	u8 throttled;
+	u8 throttled_event;
 	/* time, ns */
 	u64 earliest;		/* when the next switch may begin */
 	u64 ran;		/* what the thread had run when it switched last, ns */
@@ -88,6 +93,18 @@ static DEFINE_PER_CPU(struct task_struct *, sw_set_tasks);
 static struct work_struct sw_set_opener;
 /* Gives back the numbers of those that were never opened */
 static struct work_struct sw_set_dropper;
+
+/* ---- perf's events of a set on a CPU */
+
+static const struct sw_counter *sw_set_counter(int cpu, unsigned int slot)
+{
+	return sw_counter_of(&per_cpu(sw_cpus, cpu), slot);
+}
+
+static struct perf_event *sw_set_perf_event(int cpu, unsigned int slot)
+{
+	return slot < SW_MAX_SLOTS ? sw_set_counter(cpu, slot)->opened : NULL;
+}
 
 /* ---- time */
 
@@ -379,6 +396,16 @@ static void sw_set_grant(void)
 		this_cpu_inc(sw_set_cpus->merged);
 }
 
+/* The set that a CPU waits for, where that is open by now; or 0. */
+static unsigned int sw_set_granted(const struct sw_set_cpu *p)
+{
+	const u64 wish = READ_ONCE(p->wish);
+	const u32 word = sw_set_word((u32)wish);
+
+	return sw_set_wished((u32)wish, word) == wish &&
+	       word % SW_SET_STATES == SW_SET_OPEN ? (u32)wish : 0;
+}
+
 /**
  * sw_set_wish - this CPU shall count that set, as soon as it is open
  * @word: the set's word when it was not
@@ -400,16 +427,6 @@ static void __maybe_unused sw_set_wish(unsigned int set, u32 word)
 		this_cpu_inc(sw_set_cpus->merged);
 	sw_set_grant();
 	local_irq_restore(flags);
-}
-
-/* The set that a CPU waits for, where that is open by now; or 0. */
-static unsigned int sw_set_granted(const struct sw_set_cpu *p)
-{
-	const u64 wish = READ_ONCE(p->wish);
-	const u32 word = sw_set_word((u32)wish);
-
-	return sw_set_wished((u32)wish, word) == wish &&
-	       word % SW_SET_STATES == SW_SET_OPEN ? (u32)wish : 0;
 }
 
 /**

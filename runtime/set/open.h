@@ -61,10 +61,15 @@ static void sw_set_forget(unsigned int set)
 		struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
 
 		WRITE_ONCE(p->runs[set], 0);
+		WRITE_ONCE(p->overflowed[set], 0);
 		WRITE_ONCE(p->deleted, p->deleted + p->active[set]);
 		WRITE_ONCE(p->active[set], 0);
 		atomic_andnot(slots, &p->lost);
+		/* it names the set by its number */
+		if (READ_ONCE(p->throttled) == set)
+			WRITE_ONCE(p->throttled, 0);
 	}
+	atomic_andnot(slots, &sw_sets.throttled);
 }
 
 /* Nobody finds it any more, and who has found it is waited for. */
@@ -111,7 +116,7 @@ static int sw_set_open(unsigned int set)
 	if (!sw_set_move(set, SW_SET_DECLARED, SW_SET_OPENING))
 		return 0;
 	for (i = 0; i < s->nr; i++) {
-		rc = sw_pmu_open(s->event[i], false, set);
+		rc = sw_pmu_open(s->event[i], false, set, sw_set_period(set, i));
 		if (rc >= 0) {
 			WRITE_ONCE(s->slot[i], rc);
 			continue;
@@ -213,6 +218,47 @@ static void sw_set_look_again(void *unused)
 		sw_set_thread_again(p);
 }
 
+/* As with what sets count, a CPU of another kind is no failure; that there is no other
+ * CPU is. */
+static int sw_set_overflows_open(void)
+{
+	int cpu, rc, without = -1;
+	bool has = false;
+
+	sw_for_each_online_cpu(cpu) {
+		if (!sw_cpu_is_chosen(cpu))
+			continue;
+		rc = sw_set_overflow_open(cpu);
+		if (rc == -ENOENT)
+			without = cpu;
+		else if (rc && rc != -ENODEV)
+			return rc;
+		has |= !rc;
+	}
+	if (without < 0)
+		return 0;
+	if (!has)
+		return -ENOENT;
+	sw_set_overflow_lacks(without);
+	return 0;
+}
+
+/* Is there a set that needs the event of overflow:... beside its own, the first one? */
+static bool sw_sets_look_for_others(void)
+{
+	unsigned int set;
+	int state;
+
+	if (sw_sets.others)
+		return false;
+	for (set = 1; set < SW_MAX_SETS; set++) {
+		state = sw_set_state(set);
+		if (state == SW_SET_DECLARED || state == SW_SET_OPEN)
+			sw_sets.others |= sw_set_wants_other(set);
+	}
+	return sw_sets.others;
+}
+
 static void sw_set_opener_work(struct work_struct *work)
 {
 	unsigned int first;
@@ -224,6 +270,8 @@ static void sw_set_opener_work(struct work_struct *work)
 		sw_rules_look();
 		on_each_cpu(sw_set_look_again, NULL, 1);
 		sw_sets_close_left();
+		if (sw_sets_look_for_others())
+			sw_set_filled(false);
 		sw_sets_open();
 		sw_set_tasks_bind();
 		sw_rules_look();
@@ -284,7 +332,7 @@ static int sw_sets_try(void)
 			if (!sw_cpu_is_chosen(cpu))
 				continue;
 			sw_set_exchange(0, set, cpu);
-			if (!sw_set_overflow_on(p))
+			if (!sw_set_overflow_on(p, set))
 				rc = rc ?: sw_set_refused(set, SW_SET_EVENTS,
 							    -ENOSPC);
 			if (!sw_pmu_counts(cpu))
@@ -373,31 +421,6 @@ static void sw_sets_first(void)
 		per_cpu_ptr(sw_set_cpus, cpu)->to = first;
 }
 
-/* As with what sets count, a CPU of another kind is no failure; that there is no other
- * CPU is. */
-static int sw_set_overflows_open(void)
-{
-	int cpu, rc, without = -1;
-	bool has = false;
-
-	sw_for_each_online_cpu(cpu) {
-		if (!sw_cpu_is_chosen(cpu))
-			continue;
-		rc = sw_set_overflow_open(cpu);
-		if (rc == -ENOENT)
-			without = cpu;
-		else if (rc && rc != -ENODEV)
-			return rc;
-		has |= !rc;
-	}
-	if (without < 0)
-		return 0;
-	if (!has)
-		return -ENOENT;
-	sw_set_overflow_lacks(without);
-	return 0;
-}
-
 /**
  * sw_sets_begin - open what begin probes have declared, and be ready to switch
  * @has_threads: threads may be watched
@@ -417,6 +440,8 @@ static int sw_sets_begin(bool has_threads, const char **what)
 	WRITE_ONCE(sw_gate_before, sw_set_charge);
 	WRITE_ONCE(sw_ask_looks[SW_ASK_SETS], sw_set_see);
 	sw_filled = sw_set_filled;
+	sw_pmu.on_overflow = sw_set_on_overflow;
+	sw_sets_look_for_others();
 	*what = "count the overflows of that event";
 	rc = sw_set_overflows_open();
 	if (rc)
@@ -531,6 +556,7 @@ static void sw_sets_end(void)
 		if (p->began)
 			sw_set_stand(p, per_cpu_ptr(&sw_cpus, cpu));
 		sw_set_unwish(p);
+		sw_set_say_throttled(p, cpu);
 		p->on = 0;
 	}
 	WRITE_ONCE(sw_gate_before, NULL);

@@ -182,6 +182,16 @@ static s64 __maybe_unused sw_set_left(unsigned int set)
 	return left;
 }
 
+/* The event that overflowed last on this CPU, or NULL. */
+static const struct sw_event *__maybe_unused sw_set_overflowed(unsigned int set)
+{
+	unsigned int i = 0;
+
+	if (sw_set_cpus)
+		i = READ_ONCE(raw_cpu_ptr(sw_set_cpus)->overflowed[set]);
+	return i ? sw_sets.of[set].event[i - 1] : NULL;
+}
+
 /* In a begin probe: which set all CPUs begin with. */
 static void __maybe_unused sw_set_switch(unsigned int set)
 {
@@ -196,12 +206,22 @@ static void __maybe_unused sw_set_switch(unsigned int set)
 		sw_set_wish(set, word);
 }
 
+/* A difference of two readings may lack what was not counted between them. */
+static s64 __maybe_unused sw_set_if_whole(unsigned int slot, s64 v)
+{
+	if (slot >= SW_MAX_SLOTS ||
+	    likely(!(atomic_read(&sw_sets.throttled) >> slot & 1)))
+		return v;
+	sw_withheld(stopped);
+	return SW_NONE;
+}
+
 static s64 __maybe_unused sw_set_reading(unsigned int slot,
 					 s64 (*read)(unsigned int slot))
 {
 	if (slot >= SW_MAX_SLOTS)
 		return SW_MISSING;
-	return sw_is_running() ? read(slot) : SW_NONE;
+	return sw_is_running() ? sw_set_if_whole(slot, read(slot)) : SW_NONE;
 }
 
 /*

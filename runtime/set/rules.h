@@ -51,12 +51,15 @@ static u64 sw_set_time(const char *text)
 	return 0;
 }
 
-/* "EVENT:N", "EVENT:PERIOD:N", where EVENT may have a colon of its own. */
-static bool sw_rule_overflow(const char *text, char *why, size_t size)
+/* "EVENT:N", "EVENT:PERIOD:N", where EVENT may have a colon of its own.  Return: the event;
+ * NULL, after one line that says why. */
+static const struct sw_event *
+sw_rule_overflow(const char *text, u64 *period, u64 *overflows, char *why,
+		 size_t size)
 {
 	const struct sw_event *ev = NULL;
 	const char *colon;
-	u64 n, period = 1;
+	u64 n, each = 1;
 	size_t i;
 
 	for (colon = text; !ev && (colon = strchr(colon, ':')); colon++) {
@@ -64,27 +67,26 @@ static bool sw_rule_overflow(const char *text, char *why, size_t size)
 			continue;
 		ev = sw_set_event(text, colon - text, why, size);
 		if (!ev)
-			return false;
+			return NULL;
 		text = colon;
 		break;
 	}
 	i = ev ? sw_set_number(text + 1, &n) : 0;
 	text += i + 1;
 	if (i && *text == ':') {
-		period = n;
+		each = n;
 		i = sw_set_number(text + 1, &n);
 		text += i + 1;
 	}
-	if (!i || *text || !n || !period) {
+	if (!i || *text || !n || !each) {
 		snprintf(why, size,
 			 "after overflows is overflow:EVENT:N, after N of the events, or overflow:EVENT:PERIOD:N, after N times PERIOD");
-		return false;
+		return NULL;
 	}
 	/* N times one of them is one time N of them */
-	sw_sets.rules.period = period == 1 ? n : period;
-	sw_sets.rules.overflows = period == 1 ? 1 : n;
-	sw_sets.rules.event = ev;
-	return true;
+	*period = each == 1 ? n : each;
+	*overflows = each == 1 ? 1 : n;
+	return ev;
 }
 
 /* ---- what holds for a set */
@@ -113,6 +115,41 @@ static u64 sw_set_thread_ns(unsigned int set)
 				 : READ_ONCE(sw_sets.rules.thread_ns);
 }
 
+/* After how many overflows of its event number I the next set runs; 0: not by that. */
+static u64 sw_set_overflows(unsigned int set, unsigned int i)
+{
+	const struct sw_set *s = &sw_sets.of[set];
+
+	if (sw_set_has_own(s))
+		return READ_ONCE(s->overflows[i]);
+	return s->event[i] == sw_sets.rules.event ?
+	       READ_ONCE(sw_sets.rules.overflows) : 0;
+}
+
+/* Of how many each of these overflows is; 0: the counter does not overflow. */
+static u64 sw_set_period(unsigned int set, unsigned int i)
+{
+	const struct sw_set *s = &sw_sets.of[set];
+
+	if (!sw_set_overflows(set, i))
+		return 0;
+	return s->own ? s->period[i] : sw_sets.rules.period;
+}
+
+/* Does the set go by overflows of an event that is none of its own? */
+static bool sw_set_wants_other(unsigned int set)
+{
+	const struct sw_set *s = &sw_sets.of[set];
+	unsigned int i;
+
+	if (!sw_sets.rules.event || sw_set_has_own(s))
+		return false;
+	for (i = 0; i < s->nr; i++)
+		if (s->event[i] == sw_sets.rules.event)
+			return false;
+	return true;
+}
+
 /* Does any set go by threads' time?  Of two that look at once the opener looks again. */
 static void sw_rules_look(void)
 {
@@ -136,6 +173,17 @@ static void sw_rules_changed(void)
 	sw_rules_look();
 	/* with the xchg() in sw_set_opener_work() */
 	smp_store_release(&sw_sets.asked, true);
+}
+
+#define SW_RULE_OVERFLOW "overflow:"
+
+/* Counters are opened as those that overflow, or are not. */
+static bool sw_rule_is_early(char *why, size_t size)
+{
+	if (!sw_sets.ran)
+		return true;
+	snprintf(why, size, "overflow:... is for begin probes");
+	return false;
 }
 
 static bool sw_rule_never(const char *spec)
@@ -170,15 +218,20 @@ static bool __maybe_unused
 sw_rule_declare(const char *spec, char *why, size_t size)
 {
 	struct sw_rules *rules = &sw_sets.rules;
+	const struct sw_event *ev;
 	bool of_thread;
 	u64 ns;
 
-	if (strstarts(spec, "overflow:") && sw_sets.ran) {
-		snprintf(why, size, "overflow:... is for begin probes");
-		return false;
+	if (strstarts(spec, SW_RULE_OVERFLOW)) {
+		if (!sw_rule_is_early(why, size))
+			return false;
+		ev = sw_rule_overflow(spec + strlen(SW_RULE_OVERFLOW),
+				      &rules->period, &rules->overflows, why,
+				      size);
+		rules->event = ev ?: rules->event;
+		sw_sets.overflowing |= !!ev;
+		return ev;
 	}
-	if (strstarts(spec, "overflow:"))
-		return sw_rule_overflow(spec + strlen("overflow:"), why, size);
 	if (sw_rule_never(spec)) {
 		WRITE_ONCE(rules->cpu_ns, 0);
 		WRITE_ONCE(rules->thread_ns, 0);
@@ -194,6 +247,45 @@ sw_rule_declare(const char *spec, char *why, size_t size)
 		return false;
 	WRITE_ONCE(*(of_thread ? &rules->thread_ns : &rules->cpu_ns), ns);
 	sw_rules_changed();
+	return true;
+}
+
+static void sw_rule_clear_own(struct sw_set *s)
+{
+	unsigned int i;
+
+	WRITE_ONCE(s->cpu_ns, 0);
+	WRITE_ONCE(s->thread_ns, 0);
+	for (i = 0; i < s->nr; i++)
+		WRITE_ONCE(s->overflows[i], 0);
+}
+
+/* Of a counter of the set's own. */
+static bool sw_rule_overflow_own(struct sw_set *s, const char *spec, char *why,
+				 size_t size)
+{
+	const struct sw_event *ev;
+	u64 period, overflows;
+	unsigned int i;
+
+	if (!sw_rule_is_early(why, size))
+		return false;
+	ev = sw_rule_overflow(spec + strlen(SW_RULE_OVERFLOW), &period,
+			      &overflows, why, size);
+	if (!ev)
+		return false;
+	for (i = 0; i < s->nr && s->event[i] != ev; i++)
+		;
+	if (i == s->nr) {
+		snprintf(why, size, "the set has no event %s", ev->name);
+		return false;
+	}
+	if (!s->own)
+		sw_rule_clear_own(s);
+	s->period[i] = period;
+	s->overflows[i] = overflows;
+	s->own = true;
+	sw_sets.overflowing = true;
 	return true;
 }
 
@@ -213,19 +305,15 @@ sw_rule_declare_own(unsigned int set, const char *spec, char *why, size_t size)
 	bool of_thread = false;
 	u64 ns = 0;
 
-	if (strstarts(spec, "overflow:")) {
-		snprintf(why, size, "overflow:... is for all sets, by pmu_switch_every()");
-		return false;
-	}
+	if (strstarts(spec, SW_RULE_OVERFLOW))
+		return sw_rule_overflow_own(s, spec, why, size);
 	if (!never) {
 		ns = sw_rule_time(spec, &of_thread, why, size);
 		if (!ns)
 			return false;
 	}
-	if (never || !READ_ONCE(s->own)) {
-		WRITE_ONCE(s->cpu_ns, 0);
-		WRITE_ONCE(s->thread_ns, 0);
-	}
+	if (never || !READ_ONCE(s->own))
+		sw_rule_clear_own(s);
 	if (!never)
 		WRITE_ONCE(*(of_thread ? &s->thread_ns : &s->cpu_ns), ns);
 	/* with sw_set_has_own(): not the times that another set of its number had */

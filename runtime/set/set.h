@@ -67,8 +67,12 @@ struct sw_set {
 	u64 cpu_ns;
 	u64 thread_ns;
 	const struct sw_event *event[SW_SET_EVENTS];
+	/* ... and after how many overflows of which, each after so many of it */
+	u64 period[SW_SET_EVENTS];
+	u64 overflows[SW_SET_EVENTS];
 	u8 slot[SW_SET_EVENTS];
 	bool warned[SW_SET_EVENTS + 1];	/* ... found no counter; last: overflow:... */
+	bool throttled;		/* that was said */
 };
 
 /* After how much of what the next set runs; 0: not by that.  Of sets without their own. */
@@ -92,6 +96,11 @@ static struct {
 	bool ran;		/* they do, or did */
 	/* there is something to be opened or closed */
 	bool asked;
+	/* bit per slot of a counter that perf has stopped for some time */
+	atomic_t throttled;
+	/* some set goes by overflows; and by those of an event that it lacks */
+	bool overflowing;
+	bool others;
 	/* some set goes by the time of threads, which have one of their own then */
 	bool of_threads;
 	/* numbers wait for a grace period */
@@ -241,6 +250,7 @@ sw_set_fill(struct sw_set *s, const char *events, char *why, size_t size)
 
 	s->nr = 0;
 	s->warned[SW_SET_EVENTS] = false;
+	s->throttled = false;
 	while ((len = sw_set_token(&events))) {
 		ev = sw_set_event(events, len, why, size);
 		if (!ev)
@@ -258,6 +268,8 @@ sw_set_fill(struct sw_set *s, const char *events, char *why, size_t size)
 			return false;
 		}
 		s->warned[s->nr] = false;
+		s->period[s->nr] = 0;
+		s->overflows[s->nr] = 0;
 		s->slot[s->nr] = SW_MAX_SLOTS;
 		s->event[s->nr++] = ev;
 		events += len;

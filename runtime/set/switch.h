@@ -12,9 +12,7 @@
  *   sw_set_thread_run()	this CPU's thread, one call at a time
  *   sw_set_pause()		on its CPU, hard interrupt too
  *   sw_set_on_timer()		hard interrupt
- *   sw_set_on_overflow()	an overflow, NMI included
  *   sw_set_exchange()		sleepable; p->lock is held, or no CPU switches yet
- *   sw_set_overflow_open(), _close()	sleepable
  */
 #ifndef STAPWATCH_SET_SWITCH_H
 #define STAPWATCH_SET_SWITCH_H
@@ -27,6 +25,7 @@
 #include "count/perf.h"
 #include "count/pmu.h"
 #include "set/cpu.h"
+#include "set/overflow.h"
 #include "set/rules.h"
 #include "set/set.h"
 #include <linux/err.h>
@@ -38,16 +37,6 @@
 #include <linux/spinlock.h>
 
 /* ---- perf's events of a set */
-
-static const struct sw_counter *sw_set_counter(int cpu, unsigned int slot)
-{
-	return sw_counter_of(&per_cpu(sw_cpus, cpu), slot);
-}
-
-static struct perf_event *sw_set_perf_event(int cpu, unsigned int slot)
-{
-	return slot < SW_MAX_SLOTS ? sw_set_counter(cpu, slot)->opened : NULL;
-}
 
 /*
  * Are all of its counters open that this CPU can have?  Where it has just come they may
@@ -169,105 +158,6 @@ static void sw_set_lacks(unsigned int set, struct sw_set_cpu *p, int cpu,
 			_stp_warn("stapwatch: set %s: event %s found no counter on CPU %d; its counts are withheld\n",
 				  s->name, s->event[i]->name, cpu);
 	}
-}
-
-/* ---- overflows */
-
-static void sw_set_on_overflow(struct perf_event *event,
-			       struct perf_sample_data *data,
-			       struct pt_regs *regs)
-{
-	struct sw_set_cpu *p = this_cpu_ptr(sw_set_cpus);
-
-	if (!this_cpu_read(sw_cpus.set))
-		return;
-	/* once for a run; a set that was alone is followed when there is another one */
-	if (++p->overflows >= (READ_ONCE(sw_sets.rules.overflows) ?: U64_MAX) &&
-	    READ_ONCE(p->to) == this_cpu_read(sw_cpus.set))
-		sw_set_ask_next();
-}
-
-/**
- * sw_set_overflow_open - the event whose overflows are counted, on a CPU
- *
- * Before those of the sets: of events that software counts perf goes from the
- * newest to the oldest, so that they have counted what overflows.
- *
- * Return: 0, or what perf said.
- */
-static int sw_set_overflow_open(int cpu)
-{
-	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
-	const struct sw_event *ev = sw_sets.rules.event;
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.disabled = 1,
-		.sample_period = sw_sets.rules.period,
-	};
-	struct perf_event *e, *old = READ_ONCE(p->overflow);
-	int rc;
-
-	if (!ev || (old && READ_ONCE(old->attach_state) & PERF_ATTACH_CONTEXT))
-		return 0;
-	rc = sw_pmu_describe(ev, &attr);
-	if (rc)
-		return rc;
-	attr.precise_ip = 0;
-	/* as those of the sets: perf keeps to the order of each kind */
-	attr.pinned = 1;
-	e = perf_event_create_kernel_counter(&attr, cpu, NULL,
-					     sw_set_on_overflow, NULL);
-	if (IS_ERR(e))
-		return PTR_ERR(e);
-	/* not around all of that: perf waits for CPUs, and those for the lock */
-	mutex_lock(&p->lock);
-	old = p->overflow;
-	p->overflow = e;
-	mutex_unlock(&p->lock);
-	if (old)
-		perf_event_release_kernel(old);
-	return 0;
-}
-
-/*
- * The event whose overflows are counted begins anew.  It may take a counter from the
- * set's own, so those are looked at after that.
- *
- * Return: false: it has no counter itself.
- */
-static bool sw_set_overflow_on(struct sw_set_cpu *p)
-{
-	if (!p->overflow)
-		return true;
-	/* which begins anew by that */
-	perf_event_period(p->overflow, sw_sets.rules.period);
-	perf_event_enable(p->overflow);
-	return sw_pmu_is_on(p->overflow);
-}
-
-static void sw_set_overflow_off(struct sw_set_cpu *p)
-{
-	if (p->overflow)
-		perf_event_disable(p->overflow);
-}
-
-static void sw_set_overflow_lacks(int cpu)
-{
-	static bool warned;
-
-	if (!xchg(&warned, true))
-		_stp_warn("stapwatch: the event of overflow:... found no counter on CPU %d; sets are not switched by it there\n",
-			  cpu);
-}
-
-/* Nobody switches that CPU any more. */
-static void sw_set_overflow_close(int cpu)
-{
-	struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
-
-	if (p->overflow)
-		perf_event_release_kernel(p->overflow);
-	p->overflow = NULL;
 }
 
 /* ---- time */
@@ -405,7 +295,8 @@ static void sw_set_arrive(struct sw_set_cpu *p, unsigned int set)
 	local_irq_save(flags);
 	if (READ_ONCE(p->to) == set && sw_set_may_go_on(p)) {
 		WRITE_ONCE(p->runs[set], p->runs[set] + 1);
-		p->overflows = 0;
+		if (sw_sets.overflowing)
+			memset(p->overflows, 0, sizeof(p->overflows));
 		sw_set_gate(p, set);
 		p->arrived = p->last;
 		sw_set_time_begins(p, set, p->last);
@@ -431,20 +322,26 @@ static bool sw_set_can_turn_on(struct sw_set_cpu *p, unsigned int set, int cpu)
 /* SET's events count from now on, and no others; 0: none. */
 static void sw_set_turn(struct sw_set_cpu *p, unsigned int set, int cpu)
 {
-	u32 lacks;
+	u32 lacks, overflow = 0, no_overflow = 0;
 
+	if (sw_sets.overflowing)
+		sw_set_say_throttled(p, cpu);
 	sw_set_overflow_off(p);
 	if (!sw_set_can_turn_on(p, set, cpu))
 		set = 0;
+	if (set && sw_sets.overflowing)
+		overflow = sw_set_overflows_anew(p, set, cpu, &no_overflow);
 	/* who has asked for another one may have changed its mind */
 	if (set != p->on)
 		sw_set_exchange(p->on, set, cpu);
 	p->on = set;
 	if (!set)
 		return;
-	if (!sw_set_overflow_on(p))
-		sw_set_overflow_lacks(cpu);
+	if (!sw_set_overflow_on(p, set))
+		no_overflow = overflow = 1;
 	lacks = sw_set_lacking(set, cpu);
+	if (no_overflow || lacks & overflow)
+		sw_set_overflow_lacks(cpu);
 	if (lacks)
 		sw_set_lacks(set, p, cpu, lacks);
 }

@@ -273,7 +273,7 @@ static void sw_anchor_event(unsigned int id)
 		 sw_loads_resolve(&sw_natives[id - SW_NR_EVENTS]);
 
 	if (!rc)
-		rc = sw_pmu_open(ev, id == SW_EV_tsc, 0);
+		rc = sw_pmu_open(ev, id == SW_EV_tsc, 0, 0);
 	if (rc >= 0) {
 		sw_slot_of[id] = rc;
 		return;
