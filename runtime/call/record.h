@@ -102,14 +102,14 @@ static void sw_call_counts(struct sw_cpu *c, u64 *now)
 {
 	const struct sw_call_event *e = sw_calls.events;
 	const struct sw_call_event *end = e + sw_calls.nr_events;
-	u32 found = 0;
+	u64 found = 0;
 
 	if (!sw_is_alone()) {
 		sw_pass_for_call(c, true);
 		found = c->call.thread_found;
 	}
 	for (; e < end; e++)
-		*now++ = likely(found & (1U << e->slot)) ?
+		*now++ = likely(found & SW_SLOT_BIT(e->slot)) ?
 			 *(c->call.thread + e->slot) :
 			 sw_thread_now(c, e->slot);
 }

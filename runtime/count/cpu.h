@@ -29,8 +29,9 @@ struct perf_event;
 struct sw_thread;
 struct task_struct;
 
-/* Distinct events in one script.  More than any PMU has counters. */
-#define SW_MAX_SLOTS 32
+/* Distinct events in one script: six sets of eight.  A word has a bit for each. */
+#define SW_MAX_SLOTS 48
+#define SW_SLOT_BIT(slot) (1ULL << (slot))
 /* Sets of events, with 0, which is no set.  A word has a bit for each. */
 #define SW_MAX_SETS 17
 
@@ -62,10 +63,10 @@ struct sw_counter {
 struct sw_seen {
 	u64 *cpu;
 	u64 *thread;
-	u32 cpu_found;
-	u32 cpu_left;
-	u32 thread_found;
-	u32 thread_left;
+	u64 cpu_found;
+	u64 cpu_left;
+	u64 thread_found;
+	u64 thread_left;
 };
 
 struct sw_cpu {
@@ -78,7 +79,7 @@ struct sw_cpu {
 	u32 set_gen;
 	u32 gate_seq;		/* odd: they change; see gate.h */
 	bool halted;		/* by the script: what the CPU counts is nobody's */
-	u32 missed;		/* bit per slot that has missed some of its set's time */
+	u64 missed;		/* bit per slot that has missed some of its set's time */
 	/* thread virtualisation, see vthread.h */
 	struct sw_thread *cur;
 	struct task_struct *running;

@@ -34,8 +34,8 @@
 /* As large as the slots of the script want: the CPU's counts, the thread's. */
 struct sw_start {
 	u32 cpu;
-	u32 has_cpu;		/* bit per slot whose count stands below */
-	u32 has_thread;
+	u64 has_cpu;		/* bit per slot whose count stands below */
+	u64 has_thread;
 	/* which activation of a set it was, of the CPU's and of the thread's */
 	u32 set_gen;
 	u32 spans;
@@ -74,7 +74,7 @@ sw_start_thread(struct sw_cpu *c, struct sw_start *s, unsigned int slot)
 
 	sw_start_of_thread(s)[slot] = count;
 	if (count != SW_NONE)
-		s->has_thread |= 1U << slot;
+		s->has_thread |= SW_SLOT_BIT(slot);
 }
 
 /* All slots in one pass, and what it leaves out. */
@@ -83,7 +83,7 @@ static void sw_start_pass(struct sw_cpu *c, struct sw_start *s)
 	const bool of_thread = sw_elapsed_uses & SW_USES_THREAD;
 	const bool of_cpu = sw_elapsed_uses & SW_USES_CPU;
 	unsigned int i, slots = min(sw_pmu.slots, sw_elapsed_slots);
-	u32 all = (1ULL << slots) - 1;
+	u64 all = SW_SLOT_BIT(slots) - 1;
 
 	sw_pass_for_call(c, of_thread);
 	if (of_thread)
@@ -94,14 +94,14 @@ static void sw_start_pass(struct sw_cpu *c, struct sw_start *s)
 		/* nobody has asked for it yet */
 		if (unlikely(sw_is_inactive(c, i)))
 			continue;
-		if (s->has_thread & (1U << i))
+		if (s->has_thread & SW_SLOT_BIT(i))
 			sw_start_of_thread(s)[i] = *(c->call.thread + i);
 		else if (of_thread)
 			sw_start_thread(c, s, i);
-		if (s->has_cpu & (1U << i))
+		if (s->has_cpu & SW_SLOT_BIT(i))
 			sw_start_of_cpu(s)[i] = *(c->call.cpu + i);
 		else if (of_cpu && sw_now(c, i, sw_start_of_cpu(s) + i))
-			s->has_cpu |= 1U << i;
+			s->has_cpu |= SW_SLOT_BIT(i);
 	}
 }
 
@@ -230,7 +230,7 @@ sw_elapsed(struct kretprobe_instance *ri, unsigned int slot, bool of_thread)
 		now = sw_hit_thread(slot);
 	if (now == SW_NONE)
 		return SW_NONE;
-	if (!((of_thread ? s->has_thread : s->has_cpu) & (1U << slot))) {
+	if (!((of_thread ? s->has_thread : s->has_cpu) & SW_SLOT_BIT(slot))) {
 		if (sw_pmu.set[slot] && s->set_gen != this_cpu_read(sw_cpus.set_gen))
 			sw_withheld(switched);
 		else

@@ -56,7 +56,7 @@ struct sw_thread_set {
 	u8 set;			/* its own, if sets go by the thread's time */
 	u8 active;		/* while it runs: the set whose time goes by */
 	bool timed;		/* while it runs: what follows is known */
-	u32 holed;		/* bit per slot: a hole that watch/ was not told of */
+	u64 holed;		/* bit per slot: a hole that watch/ was not told of */
 	u64 used;		/* how much of its own set's time has gone by, ns */
 	u64 runs[4];		/* the last ones that it ran in, of a CPU each */
 	u64 run_at;		/* how many it was given */
@@ -65,7 +65,7 @@ struct sw_thread_set {
 };
 
 #define SW_THREAD_SET_WORDS (sizeof(struct sw_thread_set) / sizeof(u64))
-_Static_assert(SW_THREAD_SET_WORDS == 10, "as stapwatch-production(7) has it");
+_Static_assert(SW_THREAD_SET_WORDS == 11, "as stapwatch-production(7) has it");
 
 /* The words of each entry that has it; else 0. */
 static unsigned int sw_thread_words;
@@ -83,10 +83,10 @@ static void sw_hole(struct sw_thread *t, unsigned int slot)
 {
 	if (!t)
 		return;
-	t->lost |= 1U << slot;
+	t->lost |= SW_SLOT_BIT(slot);
 	t->stretch++;
 	if (sw_thread_set(t))
-		sw_thread_set(t)->holed |= 1U << slot;
+		sw_thread_set(t)->holed |= SW_SLOT_BIT(slot);
 }
 
 /* Where the script has sets: who keeps the time that each was active while a thread

@@ -51,7 +51,7 @@ static bool sw_gates_on;		/* these are set up */
 static noinline void sw_gate_missed(struct sw_cpu *c, unsigned int slot)
 {
 	if (sw_counter_of(c, slot)->event && !sw_in_nmi())
-		c->missed |= 1U << slot;
+		c->missed |= SW_SLOT_BIT(slot);
 }
 
 /*

@@ -42,7 +42,7 @@ struct sw_seen_values {
 	u64 call_cpu[SW_MAX_SLOTS];
 	u64 call_thread[SW_MAX_SLOTS];
 };
-_Static_assert(sizeof(struct sw_seen_values) == 1024,
+_Static_assert(sizeof(struct sw_seen_values) == 1536,
 	       "as stapwatch-production(7) has it");
 static struct sw_seen_values __percpu *sw_seen_values;
 
@@ -84,7 +84,7 @@ static noinline void sw_pass_all(struct sw_cpu *c, struct sw_seen *seen)
 	/* as in sw_pass(), which may find more: those are shut */
 	unsigned int i, slots = smp_load_acquire(&sw_pmu.slots);
 	const struct sw_thread *t = c->cur;
-	u32 found = sw_passable(c, slots);
+	u64 found = sw_passable(c, slots);
 
 	seen->cpu_found = found;
 	seen->cpu_left = found;
@@ -129,14 +129,14 @@ static __always_inline void sw_hit_begins(void)
 
 /* Is a pass to be made for a slot?  Not for one that the last had to leave out. */
 static bool
-sw_wants_pass(const struct sw_cpu *c, u32 found, u32 left, u32 bit)
+sw_wants_pass(const struct sw_cpu *c, u64 found, u64 left, u64 bit)
 {
 	return !found || (!c->together && (found & ~left & bit));
 }
 
 static noinline bool sw_hit_cpu_now(struct sw_cpu *c, unsigned int slot, u64 *v)
 {
-	u32 bit = 1U << slot;
+	u64 bit = SW_SLOT_BIT(slot);
 
 	if (sw_wants_pass(c, c->hit.cpu_found, c->hit.cpu_left, bit))
 		sw_pass_all(c, &c->hit);
@@ -174,7 +174,7 @@ sw_hit_thread_now(struct sw_cpu *c, unsigned int slot, bool in_span)
 {
 	const struct sw_thread *t = c->cur;
 	enum sw_found how = SW_FOUND;
-	u32 bit = 1U << slot;
+	u64 bit = SW_SLOT_BIT(slot);
 
 	if (unlikely(!t || t->task != current)) {
 		t = sw_find_current(c, &how);

@@ -106,12 +106,12 @@ sw_pass(struct sw_cpu *c, u64 *from, u64 *to, struct sw_thread *cur)
  * Return: a bit per slot; 0 where an NMI may have interrupted what changes one, or what
  * runs here may hold a driver's lock.
  */
-static u32 sw_passable(const struct sw_cpu *c, unsigned int slots)
+static u64 sw_passable(const struct sw_cpu *c, unsigned int slots)
 {
 	const struct sw_counter *const *at = c->counter;
 	const struct sw_counter *const *end = at + slots;
 	const struct perf_event *e;
-	u32 bit = 1, found = 0;
+	u64 bit = 1, found = 0;
 
 	if (unlikely(READ_ONCE(sw_pmu.locking)) && !sw_can_call_drivers(c))
 		return 0;

@@ -55,9 +55,9 @@ static struct {
 	u8 set[SW_MAX_SLOTS];	/* whose slot it is; 0: it counts always */
 	u64 period[SW_MAX_SLOTS];	/* after which it overflows; or 0 */
 	perf_overflow_handler_t on_overflow;
-	u32 in_sets;		/* bit per slot that is one of a set */
-	u32 everywhere;		/* ... whose PMU is of all CPUs */
-	u32 locking;		/* ... whose PMU's driver may take a lock */
+	u64 in_sets;		/* bit per slot that is one of a set */
+	u64 everywhere;		/* ... whose PMU is of all CPUs */
+	u64 locking;		/* ... whose PMU's driver may take a lock */
 	/* what the script has stopped: all; bit per set */
 	bool stopped;
 	atomic_t sets_stopped;
@@ -241,7 +241,7 @@ sw_pmu_is_at(unsigned int slot, const struct perf_event *e, int cpu)
 		return false;
 	at = sw_sysfs_is_at(e->pmu->name, cpu, &all);
 	if (all)
-		sw_pmu.everywhere |= 1U << slot;
+		sw_pmu.everywhere |= SW_SLOT_BIT(slot);
 	return at;
 }
 
@@ -300,7 +300,7 @@ static int sw_pmu_cpu_open(unsigned int slot, int cpu, bool for_good)
 		       (rc != -ENODEV || cpu_online(cpu));
 	new->opened = IS_ERR(e) ? NULL : e;
 	if (!rc && e->pmu->task_ctx_nr == perf_invalid_context)
-		sw_pmu.locking |= 1U << slot;
+		sw_pmu.locking |= SW_SLOT_BIT(slot);
 	/* none that perf's oncpu ever is, where that is not enough */
 	new->cpu = rc || sw_pmu.locking >> slot & 1 ? -2 : cpu;
 	if (sw_pmu.set[slot])
@@ -466,9 +466,9 @@ static void sw_pmu_drop(unsigned int slot)
 	free_percpu(sw_pmu.pairs[slot]);
 	sw_pmu.pairs[slot] = NULL;
 	sw_pmu.set[slot] = 0;
-	sw_pmu.in_sets &= ~(1U << slot);
-	sw_pmu.locking &= ~(1U << slot);
-	sw_pmu.everywhere &= ~(1U << slot);
+	sw_pmu.in_sets &= ~SW_SLOT_BIT(slot);
+	sw_pmu.locking &= ~SW_SLOT_BIT(slot);
+	sw_pmu.everywhere &= ~SW_SLOT_BIT(slot);
 }
 
 static void sw_pmu_close(void)
@@ -556,8 +556,8 @@ static int sw_pmu_open(const struct sw_event *ev, bool is_tsc,
 	sw_pmu.event[slot] = ev;
 	sw_pmu.period[slot] = period;
 	if (again) {
-		sw_pmu.locking &= ~(1U << slot);
-		sw_pmu.everywhere &= ~(1U << slot);
+		sw_pmu.locking &= ~SW_SLOT_BIT(slot);
+		sw_pmu.everywhere &= ~SW_SLOT_BIT(slot);
 		WRITE_ONCE(sw_pmu.set[slot], set);
 		/* what another one lacks on a CPU that has come its work tells */
 		rc = sw_pmu_fill(true, slot, &slot_failed);
@@ -567,7 +567,7 @@ static int sw_pmu_open(const struct sw_event *ev, bool is_tsc,
 	}
 	sw_pmu.set[slot] = set;
 	if (set)
-		sw_pmu.in_sets |= 1U << slot;
+		sw_pmu.in_sets |= SW_SLOT_BIT(slot);
 	sw_pmu.pairs[slot] = NULL;
 	if (!is_tsc) {
 		sw_pmu.pairs[slot] = alloc_percpu(struct sw_pair);

@@ -48,7 +48,7 @@ struct task_struct;
 struct sw_thread {
 	struct task_struct *task;	/* NULL: this slot is free */
 	atomic_t home;		/* threads whose window starts at this slot */
-	u32 lost;		/* bit per counter: a hole nobody was told of */
+	u64 lost;		/* bit per counter: a hole nobody was told of */
 	u64 stretch;		/* another one after each hole, and in each entry */
 	u64 sum[];		/* per counter; see vthread.h */
 };

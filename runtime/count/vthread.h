@@ -215,8 +215,8 @@ static noinline s64 sw_thread_now_rare(struct sw_cpu *c, unsigned int slot)
 		return SW_NONE;
 	}
 	/* the first read after a hole is what would make a delta over it */
-	if (unlikely(t->lost & (1U << slot))) {
-		t->lost &= ~(1U << slot);
+	if (unlikely(t->lost & SW_SLOT_BIT(slot))) {
+		t->lost &= ~SW_SLOT_BIT(slot);
 		if (sw_pmu.set[slot])
 			sw_withheld(switched);
 		else
@@ -252,7 +252,7 @@ static __always_inline s64 sw_thread_now(struct sw_cpu *c, unsigned int slot)
 static noinline s64 sw_thread_now_in_span(struct sw_cpu *c, unsigned int slot)
 {
 	struct sw_thread *t = c->cur;
-	u32 lost = t ? t->lost & (1U << slot) : 0;
+	u64 lost = t ? t->lost & SW_SLOT_BIT(slot) : 0;
 	s64 now;
 
 	if (lost)

@@ -80,7 +80,7 @@ struct sw_set_cpu {
 	u64 active[SW_MAX_SETS];
 	u64 runs[SW_MAX_SETS];
 	u64 merged;		/* by how many requests another one was undone */
-	atomic_t lost;		/* bit per slot that has missed its set's time */
+	atomic64_t lost;	/* bit per slot that has missed its set's time */
 	u64 count[SW_MAX_SLOTS];	/* of sets' slots, as of LAST */
 };
 
@@ -148,7 +148,7 @@ static void sw_set_charge(struct sw_cpu *c)
 			WRITE_ONCE(p->count[*slot],
 				   sw_last(sw_counter_of(c, *slot)));
 	if (unlikely(c->missed)) {
-		atomic_or(c->missed, &p->lost);
+		atomic64_or(c->missed, &p->lost);
 		c->missed = 0;
 	}
 }
@@ -231,7 +231,7 @@ static s64 sw_set_count_now(int cpu, unsigned int slot)
 	if (cpu == raw_smp_processor_id())
 		sw_set_see();
 	v = sw_set_as_of_last(cpu, &p->count[slot]);
-	if (atomic_read(&p->lost) & (1U << slot)) {
+	if (atomic64_read(&p->lost) & SW_SLOT_BIT(slot)) {
 		sw_withheld(stopped);
 		return SW_NONE;
 	}

@@ -51,12 +51,12 @@ static void sw_set_forget(unsigned int set)
 {
 	const struct sw_set *s = &sw_sets.of[set];
 	unsigned int i;
-	u32 slots = 0;
+	u64 slots = 0;
 	int cpu;
 
 	for (i = 0; i < s->nr; i++)
 		if (s->slot[i] < SW_MAX_SLOTS)
-			slots |= 1U << s->slot[i];
+			slots |= SW_SLOT_BIT(s->slot[i]);
 	for_each_possible_cpu(cpu) {
 		struct sw_set_cpu *p = per_cpu_ptr(sw_set_cpus, cpu);
 
@@ -64,12 +64,12 @@ static void sw_set_forget(unsigned int set)
 		WRITE_ONCE(p->overflowed[set], 0);
 		WRITE_ONCE(p->deleted, p->deleted + p->active[set]);
 		WRITE_ONCE(p->active[set], 0);
-		atomic_andnot(slots, &p->lost);
+		atomic64_andnot(slots, &p->lost);
 		/* it names the set by its number */
 		if (READ_ONCE(p->throttled) == set)
 			WRITE_ONCE(p->throttled, 0);
 	}
-	atomic_andnot(slots, &sw_sets.throttled);
+	atomic64_andnot(slots, &sw_sets.throttled);
 }
 
 /* Nobody finds it any more, and who has found it is waited for. */
@@ -77,7 +77,7 @@ static void sw_set_close(unsigned int set)
 {
 	struct sw_set *s = &sw_sets.of[set];
 	unsigned int i, slot;
-	u32 slots = 0;
+	u64 slots = 0;
 	int cpu;
 
 	sw_set_is_now(set, SW_SET_LEAVING);
@@ -85,7 +85,7 @@ static void sw_set_close(unsigned int set)
 	WRITE_ONCE(s->again, true);
 	for (i = 0; i < s->nr; i++) {
 		if (s->slot[i] < SW_MAX_SLOTS)
-			slots |= 1U << s->slot[i];
+			slots |= SW_SLOT_BIT(s->slot[i]);
 		WRITE_ONCE(s->slot[i], SW_MAX_SLOTS);
 	}
 	WRITE_ONCE(sw_sets.freed, sw_sets.freed | slots);
@@ -93,7 +93,7 @@ static void sw_set_close(unsigned int set)
 	/* who reads them now sees that they are free */
 	for_each_possible_cpu(cpu)
 		for (slot = 0; slot < SW_MAX_SLOTS; slot++)
-			if (slots & (1U << slot))
+			if (slots & SW_SLOT_BIT(slot))
 				per_cpu_ptr(sw_set_cpus, cpu)->count[slot] = 0;
 	/* with sw_set_claim(), after which it is filled in anew */
 	sw_set_is_now(set, SW_SET_NONE);

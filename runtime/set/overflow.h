@@ -60,8 +60,8 @@ sw_set_throttled(struct sw_set_cpu *p, const struct perf_event *event)
 	slot = READ_ONCE(sw_sets.of[set].slot[i]);
 	if (slot >= SW_MAX_SLOTS)
 		return;
-	atomic_or(1U << slot, &p->lost);
-	atomic_or(1U << slot, &sw_sets.throttled);
+	atomic64_or(SW_SLOT_BIT(slot), &p->lost);
+	atomic64_or(SW_SLOT_BIT(slot), &sw_sets.throttled);
 	WRITE_ONCE(p->throttled_event, i);
 	WRITE_ONCE(p->throttled, set);
 }

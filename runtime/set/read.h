@@ -210,7 +210,7 @@ static void __maybe_unused sw_set_switch(unsigned int set)
 static s64 __maybe_unused sw_set_if_whole(unsigned int slot, s64 v)
 {
 	if (slot >= SW_MAX_SLOTS ||
-	    likely(!(atomic_read(&sw_sets.throttled) >> slot & 1)))
+	    likely(!(atomic64_read(&sw_sets.throttled) >> slot & 1)))
 		return v;
 	sw_withheld(stopped);
 	return SW_NONE;

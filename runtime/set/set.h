@@ -88,7 +88,7 @@ struct sw_rules {
 static struct {
 	struct sw_set of[SW_MAX_SETS];	/* [0] is none */
 	struct sw_rules rules;
-	u32 freed;		/* bit per slot that a deleted set has had */
+	u64 freed;		/* bit per slot that a deleted set has had */
 	unsigned int first;	/* what a begin probe says is the first; 0: any */
 	atomic_t orders;
 	/* CPUs switch: from just before handlers run to the session's end */
@@ -97,7 +97,7 @@ static struct {
 	/* there is something to be opened or closed */
 	bool asked;
 	/* bit per slot of a counter that perf has stopped for some time */
-	atomic_t throttled;
+	atomic64_t throttled;
 	/* some set goes by overflows; and by those of an event that it lacks */
 	bool overflowing;
 	bool others;

@@ -38,8 +38,8 @@ static bool sw_set_has_missed(unsigned int slot)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		if (atomic_read(&per_cpu_ptr(sw_set_cpus, cpu)->lost) &
-		    (1U << slot))
+		if (atomic64_read(&per_cpu_ptr(sw_set_cpus, cpu)->lost) &
+		    SW_SLOT_BIT(slot))
 			return true;
 	return false;
 }

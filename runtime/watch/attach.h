@@ -89,7 +89,7 @@ sw_watch_add(struct task_struct *task, u64 bits, u64 own, bool kept)
 		e = new = sw_entry_claim(task);
 	if (!e) {
 		for (; bits; bits &= bits - 1)
-			atomic_set(&sw_watch.targets[__ffs64(bits)].holed, ~0);
+			atomic64_set(&sw_watch.targets[__ffs64(bits)].holed, ~0);
 		return false;
 	}
 	w = sw_watched_of(e);
@@ -200,7 +200,7 @@ static void sw_target_open(struct sw_target *t)
 	for_each_possible_cpu(cpu)
 		memset(sw_target_sums(per_cpu_ptr(&sw_watch_cpus, cpu), nr, 0),
 		       0, 2 * sw_watch.slots * sizeof(u64));
-	atomic_set(&t->holed, 0);
+	atomic64_set(&t->holed, 0);
 	t->members = 0;
 	WRITE_ONCE(t->state, SW_TARGET_ON);
 	WRITE_ONCE(sw_watch.active, sw_watch.active | 1ULL << nr);

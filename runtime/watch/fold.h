@@ -89,14 +89,14 @@ sw_fold_holes(const struct sw_watch_cpu *wc, struct sw_thread *e,
 	u64 bits = w->targets & wc->active;
 	/* with sets `lost' also has those that did not count; a reading may have
 	 * taken its bits away */
-	u32 holed = (s ? s->holed : e->lost) ?: ~0U;
+	u64 holed = (s ? s->holed : e->lost) ?: ~0ULL;
 
 	if (s)
 		s->holed = 0;
 	w->holes = e->stretch;
 	WRITE_ONCE(w->holed, w->holed | holed);
 	for (; bits; bits &= bits - 1)
-		atomic_or(holed, &sw_watch.targets[__ffs64(bits)].holed);
+		atomic64_or(holed, &sw_watch.targets[__ffs64(bits)].holed);
 }
 
 /*

@@ -27,8 +27,8 @@
 
 struct sw_dead {
 	u64 before;		/* who came before it, of its tid's hash; from 1 on, or 0 */
+	u64 holed;		/* bit per slot */
 	u32 seq;		/* odd: it changes */
-	u32 holed;		/* bit per slot */
 	pid_t tid;
 	pid_t pid;
 	bool alive;		/* when the session ended */

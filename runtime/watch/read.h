@@ -33,7 +33,7 @@
 struct sw_watched_view {
 	u64 count;
 	u64 since;
-	u32 holed;
+	u64 holed;
 	bool on;
 };
 
@@ -95,7 +95,7 @@ static s64 sw_read_ended(s64 tid, unsigned int slot)
 }
 
 /* A slot's bit; the time of sets is never uncounted. */
-static bool sw_is_holed(u32 holed, unsigned int slot)
+static bool sw_is_holed(u64 holed, unsigned int slot)
 {
 	return slot < SW_MAX_SLOTS && (holed >> slot & 1);
 }
@@ -248,7 +248,7 @@ static s64 sw_read_target(unsigned int slot, unsigned int kind, s64 pid,
 		if (whole)
 			sum += READ_ONCE(sw_target_sums(wc, nr, false)[slot]);
 	}
-	holed = sw_is_holed(atomic_read(&t->holed), slot) || READ_ONCE(t->rest);
+	holed = sw_is_holed(atomic64_read(&t->holed), slot) || READ_ONCE(t->rest);
 	/* with sw_target_declare(): it is still the one that was found */
 	smp_rmb();
 	if (READ_ONCE(t->order) != order || !order ||

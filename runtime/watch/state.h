@@ -72,7 +72,7 @@ struct sw_target {
 	pid_t pid;
 	u64 order;		/* the smaller one was asked for before */
 	int members;		/* threads that have its bit */
-	atomic_t holed;		/* bit per slot: some of it was not counted */
+	atomic64_t holed;	/* bit per slot: some of it was not counted */
 	struct cgroup *cgroup;
 	char path[SW_TARGET_PATH];
 };
@@ -81,7 +81,7 @@ struct sw_target {
 struct sw_watched {
 	u32 seq;
 	u32 holes;		/* the entry's stretch, as far as `holed' has it */
-	u32 holed;		/* bit per slot */
+	u64 holed;		/* bit per slot */
 	bool on;		/* it runs, and its counts are as of `since' */
 	bool kept;		/* thread_watch(): it is watched for itself */
 	bool self;		/* it reads its own counts */

@@ -10,7 +10,7 @@
 #include "event/event_declare.h"
 #include "event/event_notation.h"
 
-#define MAX_EVENTS 32		/* as many as a session has slots */
+#define MAX_EVENTS 48		/* as many as a session has slots */
 #define MAX_SETS 16
 #define MAX_NAME 64		/* of an event that a script brings */
 
@@ -73,7 +73,7 @@ static int add(struct stat_request *req, const char *text)
 	}
 	if (req->nr_events == MAX_EVENTS) {
 		event_free(&ev);
-		return fail(text, "there can be 32 events at most");
+		return fail(text, "there can be 48 events at most");
 	}
 	req->events = xrealloc(req->events,
 			       (req->nr_events + 1) * sizeof(*req->events));
