@@ -184,14 +184,15 @@ static bool sw_event_has_name(const struct sw_event *ev, const char *prefix,
 	       !ev->name[before + len];
 }
 
-/* Those that the script brings have any name; the table's may end in :u or :k. */
+/* Those that the script brings to be counted have any name; the table's may end in :u or
+ * :k. */
 static const struct sw_event *sw_event_named(const char *name, size_t len)
 {
 	const char *prefix = "";
 	unsigned int i;
 
 	for (i = 0; i < SW_MAX_NATIVES; i++)
-		if (sw_natives[i].name &&
+		if (sw_natives[i].name && !sw_natives[i].period &&
 		    sw_event_has_name(&sw_natives[i], "", name, len))
 			return &sw_natives[i];
 	if (len > 2 && name[len - 2] == ':') {

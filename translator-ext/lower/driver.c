@@ -105,6 +105,7 @@ static void finish(struct lowering *l, size_t len, struct lowered *out)
 		.user_lines = lines,
 		.aliases = l->aliases,
 		.nr_aliases = l->nr_aliases,
+		.nr_natives = l->nr_natives,
 	};
 	out->text = buf_take(&text);
 	out->changed = out->len != len ||
@@ -123,6 +124,15 @@ static void free_aliases(struct lowered_alias *aliases, size_t nr)
 		free(aliases[k].first);
 	}
 	free(aliases);
+}
+
+static void free_natives(struct lowering *l)
+{
+	unsigned int n;
+
+	for (n = 0; n < l->nr_natives; n++)
+		free((char *)l->natives[n].of_set);
+	free(l->natives);
 }
 
 int lower_script(const char *name, const char *text, size_t len,
@@ -148,7 +158,8 @@ int lower_script(const char *name, const char *text, size_t len,
 	l.text = xmalloc(len + 1);
 	if (len)
 		memcpy(l.text, text, len);
-	if (any_of_ours(&l, &readings) && !is_unfinished(&l) &&
+	if ((any_of_ours(&l, &readings) || sets_asked(&l)) &&
+	    !is_unfinished(&l) &&
 	    !is_open(&l, text, len)) {
 		globals_collect(&l.s.t, false, &l.globals);
 		for (i = 0; i < l.s.nr_probes; i++) {
@@ -167,6 +178,7 @@ int lower_script(const char *name, const char *text, size_t len,
 			if (l.errors == before && !undecided)
 				check_calls(&l, &l.s.probes[i]);
 		}
+		sets_lower(&l);
 		handlers_lower(&l, readings, !undecided && !guarded);
 	}
 	if (l.errors > LOWER_MAX_ERRORS)
@@ -182,7 +194,7 @@ int lower_script(const char *name, const char *text, size_t len,
 	free(l.counted);
 	lower_globals_free(&l.globals);
 	free(l.tail.s);
-	free(l.natives);
+	free_natives(&l);
 	tokens_free(&l.thread_names);
 	outline_free(&l.s);
 	return l.errors ? -1 : 0;
@@ -260,7 +272,7 @@ char *lower_point(const char *point, const struct lower_options *opt, FILE *err)
 	buf_puts(&b, point + to);
 	free(l.tail.s);
 	free(l.explain.s);
-	free(l.natives);
+	free_natives(&l);
 	outline_free(&l.s);
 	if (!l.errors)
 		return buf_take(&b);

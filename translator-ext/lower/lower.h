@@ -26,6 +26,7 @@ struct lower_globals {
 struct lower_options {
 	const char *pmu;		/* as for event_resolve() */
 	unsigned int index;		/* of the script, on the command line */
+	unsigned int first_native;	/* so many those before it have declared */
 	struct script_args args;
 	const struct script_facts *facts;
 	const struct lower_globals *globals;	/* of all scripts; or NULL */
@@ -48,6 +49,7 @@ struct lowered {
 	unsigned int user_lines;	/* lines that are the user's */
 	struct lowered_alias *aliases;
 	size_t nr_aliases;
+	unsigned int nr_natives;	/* events that it declares */
 	char *explain;			/* what --explain prints */
 };
 

@@ -16,6 +16,7 @@
  *	readings	startwatch("EVENT"), elapsed("EVENT")
  *	record		handlers that are histogram() and nothing else
  *	sampling	pmu_profile("EVENT:PERIOD"), time_ms(N)
+ *	sets		pmu_set("NAME", "EVENT,EVENT")
  *	points		a probe point becomes an alias
  *	handlers	$pmu[N], histogram(), $timestamp, $current, $thread
  *	driver		all of it, script by script
@@ -60,6 +61,7 @@ struct native {
 	bool counted;
 	int64_t period;		/* samples a second, if negative */
 	uint64_t random;
+	const char *of_set;	/* a set has it, by that name; or NULL */
 };
 
 struct lowering {
@@ -155,6 +157,14 @@ void explain_became(struct lowering *l, const struct point *p,
 void explain_attr(struct lowering *l, const struct event_attr *a);
 
 /* ---- argument.c */
+
+/**
+ * argument_value - what strings one after another say
+ *
+ * Return: to be freed; NULL if one of the tokens @begin to @end is no string, or there is
+ * none
+ */
+char *argument_value(const struct lowering *l, size_t begin, size_t end);
 
 /**
  * argument_string - the value of the string in a part's parentheses
@@ -287,6 +297,14 @@ bool record_lower(struct lowering *l, size_t number);
  * Return: 0; -1 after an error
  */
 int sampling_put(struct lowering *l, const struct point *p, struct buf *b);
+
+/* ---- sets.c */
+
+/** sets_asked - may the script have sets? */
+bool sets_asked(const struct lowering *l);
+
+/** sets_lower - the tail declares the events of sets that the event table lacks */
+void sets_lower(struct lowering *l);
 
 /* ---- points.c */
 

@@ -5,20 +5,26 @@
  */
 #include "lower/lowering.h"
 
+#include <string.h>
+
 #include "event/event_declare.h"
 
 /* The runtime's SW_MAX_NATIVES. */
 #define NATIVE_MAX 64
-#define NATIVE_PER_SCRIPT 16
 
 /* What takes such a number. */
 #define SUCH "events that the event table lacks, or that are sampled by NMI, of a process, in one mode, or with random= or precise="
+
+static bool same_name(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
 
 int native_number(struct lowering *l, size_t i, const char *name,
 		  const struct native *want)
 {
 	const struct event_attr *attr = &want->attr;
-	unsigned int number = l->opt->index * NATIVE_PER_SCRIPT, n;
+	unsigned int number = l->opt->first_native, n;
 
 	for (n = 0; n < l->nr_natives; n++, number++) {
 		const struct native *have = &l->natives[n];
@@ -26,21 +32,19 @@ int native_number(struct lowering *l, size_t i, const char *name,
 		if (event_same_attr(&have->attr, attr) &&
 		    have->counted == want->counted &&
 		    have->period == want->period &&
-		    have->random == want->random)
+		    have->random == want->random &&
+		    same_name(have->of_set, want->of_set))
 			return number;
 	}
-	if (l->opt->index >= NATIVE_MAX / NATIVE_PER_SCRIPT) {
-		lower_fail(l, i, "%s: the first %d scripts alone, with those of -E, can have " SUCH,
-			   name, NATIVE_MAX / NATIVE_PER_SCRIPT);
-		return -1;
-	}
-	if (n == NATIVE_PER_SCRIPT) {
-		lower_fail(l, i, "%s: a script can have at most %d " SUCH "; a script of -E can have as many more",
-			   name, NATIVE_PER_SCRIPT);
+	if (number >= NATIVE_MAX) {
+		lower_fail(l, i, "%s: a script, with those of -E, can have at most %d " SUCH,
+			   name, NATIVE_MAX);
 		return -1;
 	}
 	l->natives = xrealloc(l->natives, (n + 1) * sizeof(*l->natives));
 	l->natives[n] = *want;
+	if (want->of_set)
+		l->natives[n].of_set = xstrdup(want->of_set);
 	l->nr_natives++;
 
 	event_declare(&l->tail, number, name, attr, want->period,

@@ -135,6 +135,7 @@ static int lower_all(struct script_list *list, struct lower_options *how)
 			err = -1;
 		} else {
 			list->changed |= s->lowered.changed;
+			how->first_native += s->lowered.nr_natives;
 		}
 	}
 	lower_globals_free(&globals);
