@@ -21,7 +21,7 @@
  *   sw_watch_on_free()	softirqs, processes
  *   sw_entry_get()	in place of sw_table_insert() for current: any context, NMI
  *			included, c->busy held
- *   sw_target_open(), _close(), _get(), sw_watch_add()	the holder of sw_watch.lock
+ *   sw_target_get(), sw_watch_add()	the holder of sw_watch.lock
  *   sw_target_take_*()	sleepable, when all anchors are there
  */
 #ifndef STAPWATCH_WATCH_ATTACH_H
@@ -34,6 +34,7 @@
 #include "count/vthread.h"
 #include "watch/fold.h"
 #include "watch/state.h"
+#include "watch/target.h"
 #include <linux/err.h>
 #include <linux/irq_work.h>
 #include <linux/pid.h>
@@ -130,87 +131,6 @@ static struct sw_thread *sw_entry_get(void)
 		sw_table_publish(new, current);
 	raw_spin_unlock(&sw_watch.lock);
 	return e;
-}
-
-/* ---- targets */
-
-static struct sw_target *
-sw_target_find(unsigned int kind, pid_t pid, const char *path,
-	       unsigned int from, unsigned int to)
-{
-	struct sw_target *t, *found = NULL;
-
-	for (t = sw_watch.targets; t < sw_watch.targets + SW_MAX_TARGETS; t++) {
-		unsigned int state = READ_ONCE(t->state);
-
-		if (state < from || state > to || READ_ONCE(t->kind) != kind ||
-		    (path ? strcmp(t->path, path) : READ_ONCE(t->pid) != pid))
-			continue;
-		if (!found || READ_ONCE(t->order) > READ_ONCE(found->order))
-			found = t;
-	}
-	return found;
-}
-
-static struct sw_target *
-sw_target_declare(unsigned int kind, pid_t pid, const char *path)
-{
-	struct sw_target *t, *free = NULL;
-
-	for (t = sw_watch.targets; t < sw_watch.targets + SW_MAX_TARGETS; t++) {
-		if (t->state == SW_TARGET_FREE) {
-			free = t;
-			break;
-		}
-		/* the one that was closed first, if nobody counts there any more */
-		if (t->state == SW_TARGET_CLOSED && t->filled && !t->members &&
-		    t->kind != SW_TARGET_CGROUP &&
-		    (!free || t->order < free->order))
-			free = t;
-	}
-	if (!free) {
-		sw_watch.crowded++;
-		return NULL;
-	}
-	/* with the second smp_rmb() of sw_read_target(), which asks ORDER
-	 * before and after */
-	WRITE_ONCE(free->order, 0);
-	smp_wmb();
-	WRITE_ONCE(free->state, SW_TARGET_DECLARED);
-	WRITE_ONCE(free->kind, kind);
-	free->filled = false;
-	free->had = false;
-	WRITE_ONCE(free->rest, false);
-	free->members = 0;
-	WRITE_ONCE(free->pid, pid);
-	free->cgroup = NULL;
-	strscpy(free->path, path ?: "", sizeof(free->path));
-	/* with the first smp_rmb() there: an order's target is complete */
-	smp_wmb();
-	WRITE_ONCE(free->order, ++sw_watch.orders);
-	return free;
-}
-
-/* It counts from here on; nobody does so for it yet. */
-static void sw_target_open(struct sw_target *t)
-{
-	unsigned int nr = t - sw_watch.targets;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		memset(sw_target_sums(per_cpu_ptr(&sw_watch_cpus, cpu), nr, 0),
-		       0, 2 * sw_watch.slots * sizeof(u64));
-	atomic64_set(&t->holed, 0);
-	t->members = 0;
-	WRITE_ONCE(t->state, SW_TARGET_ON);
-	WRITE_ONCE(sw_watch.active, sw_watch.active | 1ULL << nr);
-}
-
-static void sw_target_close(struct sw_target *t)
-{
-	WRITE_ONCE(t->state, SW_TARGET_CLOSED);
-	WRITE_ONCE(sw_watch.active,
-		   sw_watch.active & ~(1ULL << (t - sw_watch.targets)));
 }
 
 /* ---- what scripts ask for */

@@ -20,6 +20,7 @@
 #include "watch/attach.h"
 #include "watch/fold.h"
 #include "watch/state.h"
+#include "watch/target.h"
 #include <linux/cgroup.h>
 #include <linux/err.h>
 #include <linux/sched/signal.h>

@@ -21,6 +21,7 @@
 #include "watch/fold.h"
 #include "watch/list.h"
 #include "watch/state.h"
+#include "watch/target.h"
 #include <linux/cpumask.h>
 #include <linux/processor.h>
 #include <linux/rcupdate.h>
