@@ -58,9 +58,9 @@ static struct {
 	u64 in_sets;		/* bit per slot that is one of a set */
 	u64 everywhere;		/* ... whose PMU is of all CPUs */
 	u64 locking;		/* ... whose PMU's driver may take a lock */
-	/* what the script has stopped: all; bit per set */
+	/* what the script has stopped: all; bit per set; ... or does not sample */
 	bool stopped;
-	atomic_t sets_stopped;
+	atomic_t sets_stopped, sets_unsampled;
 } sw_pmu;
 
 static __always_inline bool sw_slot_is_tsc(unsigned int slot)

@@ -96,9 +96,10 @@ SW_SWITCH_WITHOUT_STATE(sw_on_switch)
 
 /*
  * Where others than the thread itself make entries, too: how current gets its own.
- * It may be there already; an error is that there is none just now.
+ * It may be there already; an error is that there is none just now.  One that is STOPPED
+ * shall count nothing.
  */
-static struct sw_thread *(*sw_entry_of_current)(void);
+static struct sw_thread *(*sw_entry_of_current)(bool *stopped);
 
 /*
  * What a slot stands at for the thread that this CPU runs: in an interrupt that
@@ -142,10 +143,32 @@ static void sw_take_in(struct sw_cpu *c, struct sw_thread *t)
 		taken_in();
 }
 
+/* What runs here counts nowhere from now on.  Called with c->busy held, while it has an
+ * entry where it does. */
+static void __maybe_unused sw_take_out(struct sw_cpu *c)
+{
+	unsigned int i, slots = sw_pmu.slots;
+	struct sw_thread *t = c->cur;
+	u64 now;
+
+	if (!c->irq_depth && sw_passable(c, slots)) {
+		sw_pass(c, t->sum, c->nobody, NULL);
+		return;
+	}
+	for (i = 0; i < slots; i++) {
+		if (!sw_now_of_current(c, i, &now)) {
+			sw_hole(t, i);
+			now = sw_last(sw_counter_of(c, i));
+		}
+		t->sum[i] += now;
+	}
+	c->cur = NULL;
+}
+
 /* How current was found; the last three are why it was not. */
 enum sw_found {
 	SW_FOUND,
-	SW_FOUND_LEAVING,	/* its sums are complete */
+	SW_FOUND_SETTLED,	/* its sums are complete: it leaves, or is stopped */
 	SW_FOUND_NESTED,
 	SW_FOUND_FULL,
 	SW_FOUND_GONE,
@@ -165,9 +188,10 @@ static void sw_withhold_thread(enum sw_found how)
 static noinline struct sw_thread *
 sw_watch_current(struct sw_cpu *c, enum sw_found *how)
 {
-	struct sw_thread *(*get)(void) = READ_ONCE(sw_entry_of_current);
+	struct sw_thread *(*get)(bool *) = READ_ONCE(sw_entry_of_current);
+	bool stopped = false;
 	struct sw_thread *t = get ?
-			      get() :
+			      get(&stopped) :
 			      sw_table_insert(&sw_threads, current,
 					      sw_thread_words ?: sw_pmu.slots);
 
@@ -175,7 +199,10 @@ sw_watch_current(struct sw_cpu *c, enum sw_found *how)
 		*how = t ? SW_FOUND_NESTED : SW_FOUND_FULL;
 		return NULL;
 	}
-	sw_take_in(c, t);
+	if (unlikely(stopped))
+		*how = SW_FOUND_SETTLED;
+	else
+		sw_take_in(c, t);
 	return t;
 }
 
@@ -192,7 +219,7 @@ sw_find_current(struct sw_cpu *c, enum sw_found *how)
 	if (!c->running || c->running == current)
 		return sw_watch_current(c, how);
 	t = sw_table_find(&sw_threads, current);
-	*how = t ? SW_FOUND_LEAVING : SW_FOUND_GONE;
+	*how = t ? SW_FOUND_SETTLED : SW_FOUND_GONE;
 	return t;
 }
 
@@ -223,7 +250,7 @@ static noinline s64 sw_thread_now_rare(struct sw_cpu *c, unsigned int slot)
 			sw_withheld(holed);
 		return SW_NONE;
 	}
-	if (unlikely(how == SW_FOUND_LEAVING))
+	if (unlikely(how == SW_FOUND_SETTLED))
 		return t->sum[slot];
 	if (unlikely(c->irq_depth))
 		now = this_cpu_read(sw_irq_base[slot]);

@@ -100,8 +100,11 @@ static bool sw_wait_wants(const struct task_struct *task)
 {
 	bool (*wants)(const struct task_struct *) =
 		READ_ONCE(sw_sample_is_wanted);
+	bool (*is_off)(const struct task_struct *) =
+		READ_ONCE(sw_sample_is_off);
 
-	return !READ_ONCE(sw_profile.off) && (!wants || wants(task));
+	return !READ_ONCE(sw_profile.off) && (!wants || wants(task)) &&
+	       (!is_off || !is_off(task));
 }
 
 static struct sw_sample sw_wait_first_sample(void)

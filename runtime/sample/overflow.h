@@ -113,6 +113,8 @@ static DEFINE_PER_CPU(u64 (*)[SW_MAX_SLOTS], sw_sample_last);
 /* Is the thread to be sampled?  NULL if all threads are.  watch/ sets it,
  * and counts the samples that it rejects. */
 static bool (*sw_sample_is_wanted)(const struct task_struct *task);
+/* ... and has the script said that it is not, for now?  NULL: of no thread. */
+static bool (*sw_sample_is_off)(const struct task_struct *task);
 
 /* ---- the period */
 
@@ -269,6 +271,15 @@ sw_unwound(struct sw_sample *s, const unsigned long *pc, unsigned int nr,
 
 /* ---- the overflow */
 
+/* Does the script take no samples now: at all, while this set is active, of the thread? */
+static bool sw_profile_is_off(void)
+{
+	return unlikely(READ_ONCE(sw_profile.off)) ||
+	       unlikely(atomic_read(&sw_pmu.sets_unsampled) >>
+			this_cpu_read(sw_cpus.set) & 1) ||
+	       (unlikely(sw_sample_is_off) && sw_sample_is_off(current));
+}
+
 static void sw_overflow(struct perf_event *event, struct perf_sample_data *data,
 			struct pt_regs *regs)
 {
@@ -281,7 +292,7 @@ static void sw_overflow(struct perf_event *event, struct perf_sample_data *data,
 	};
 
 	this_cpu_inc(sw_overflows[sampler - sw_profile.samplers]);
-	if (unlikely(READ_ONCE(sw_profile.off))) {
+	if (sw_profile_is_off()) {
 		this_cpu_inc(sw_samples_off);
 		sw_next_period(&s);
 		return;

@@ -81,6 +81,15 @@ static void __maybe_unused sw_profile_off(bool off)
 	WRITE_ONCE(sw_profile.off, off);
 }
 
+/* While a set is active no samples are taken, or are again. */
+static void __maybe_unused sw_profile_set_off(unsigned int set, bool off)
+{
+	if (off)
+		atomic_or(1U << set, &sw_pmu.sets_unsampled);
+	else
+		atomic_andnot(1U << set, &sw_pmu.sets_unsampled);
+}
+
 /* Where the script has taken no samples, a wait counts from when it does. */
 static u64 sw_off_cpu_counted(u64 ns, u64 up_to)
 {

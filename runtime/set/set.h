@@ -440,8 +440,9 @@ sw_set_declare(const char *name, const char *events, char *why, size_t size)
 		return 0;
 	}
 	s = &sw_sets.of[set];
-	/* who had the number may have been stopped */
+	/* what was done to who had the number */
 	atomic_andnot(1U << set, &sw_pmu.sets_stopped);
+	atomic_andnot(1U << set, &sw_pmu.sets_unsampled);
 	strscpy(s->name, name, SW_SET_NAME);
 	WRITE_ONCE(s->own, false);
 	order = atomic_inc_return(&sw_sets.orders);

@@ -69,18 +69,22 @@ static struct sw_thread *sw_entry_claim(struct task_struct *task)
 	return e;
 }
 
+#define SW_KEPT 1
+#define SW_KEPT_STOPPED 2
+#define SW_KEPT_UNSAMPLED 4
+
 /**
  * sw_watch_add - a thread counts for targets, or for itself
  * @bits: targets
  * @own: those of them that are its own process
- * @kept: for itself
+ * @kept: for itself, as SW_KEPT; and what it shall not have, as SW_KEPT_STOPPED
  *
  * Context: sw_watch.lock is held; TASK is current, cannot run yet, or is kept from
  * going by RCU.
  * Return: whether there is room; if not, what is read of its targets is withheld.
  */
 static bool
-sw_watch_add(struct task_struct *task, u64 bits, u64 own, bool kept)
+sw_watch_add(struct task_struct *task, u64 bits, u64 own, unsigned int kept)
 {
 	struct sw_thread *e = sw_table_find(&sw_threads, task), *new = NULL;
 	struct sw_watched *w;
@@ -97,6 +101,10 @@ sw_watch_add(struct task_struct *task, u64 bits, u64 own, bool kept)
 	w->own |= own;
 	if (kept)
 		w->kept = true;
+	if (kept & SW_KEPT_STOPPED)
+		WRITE_ONCE(w->stop, true);
+	if (kept & SW_KEPT_UNSAMPLED)
+		WRITE_ONCE(w->unsampled, true);
 	more = bits & ~w->want;
 	WRITE_ONCE(w->want, w->want | bits);
 	if (new) {
@@ -109,7 +117,7 @@ sw_watch_add(struct task_struct *task, u64 bits, u64 own, bool kept)
 }
 
 /* Current reads its own counts for the first time. */
-static struct sw_thread *sw_entry_get(void)
+static struct sw_thread *sw_entry_get(bool *stopped)
 {
 	struct sw_thread *e, *new = NULL;
 	struct sw_watched *w;
@@ -123,7 +131,8 @@ static struct sw_thread *sw_entry_get(void)
 		w = sw_watched_of(e);
 		sw_watched_change(w);
 		w->self = true;
-		WRITE_ONCE(w->on, true);
+		*stopped = w->stop;
+		WRITE_ONCE(w->on, !w->stop);
 		w->since = sw_clock_ns();
 		sw_watched_changed(w);
 	}
@@ -196,7 +205,7 @@ sw_process_take(struct sw_target *t, unsigned int most, bool *rest)
 			if (*rest)
 				break;
 			n++;
-			if (!sw_watch_add(task, bit, bit, false))
+			if (!sw_watch_add(task, bit, bit, 0))
 				leader = NULL;
 			sw_watch_leave(c, flags);
 			/* with sw_watch_on_new() */
@@ -212,7 +221,7 @@ sw_process_take(struct sw_target *t, unsigned int most, bool *rest)
 
 enum sw_take { SW_TAKE_OK, SW_TAKE_GONE, SW_TAKE_FULL };
 
-static enum sw_take sw_thread_take(pid_t tid)
+static enum sw_take sw_thread_take(pid_t tid, unsigned int kept)
 {
 	enum sw_take took = SW_TAKE_GONE;
 	struct task_struct *task;
@@ -224,7 +233,7 @@ static enum sw_take sw_thread_take(pid_t tid)
 	if (task && sw_watch_can(task)) {
 		took = SW_TAKE_FULL;
 		if (sw_watch_enter(&c, &flags)) {
-			if (sw_watch_add(task, 0, 0, true))
+			if (sw_watch_add(task, 0, 0, kept))
 				took = SW_TAKE_OK;
 			sw_watch_leave(c, flags);
 		}
@@ -307,10 +316,11 @@ static void sw_process_fill_rest(struct sw_target *t)
 
 /**
  * sw_process_watch - count for a process and what it makes
+ * @stopped: only when the script says so
  * Context: any.
  * Return: whether it is watched now, or will be when the session begins.
  */
-static s64 __maybe_unused sw_process_watch(s64 pid)
+static s64 __maybe_unused sw_process_watch(s64 pid, bool stopped)
 {
 	struct sw_target *t;
 	unsigned long flags;
@@ -323,9 +333,13 @@ static s64 __maybe_unused sw_process_watch(s64 pid)
 		return 0;
 	t = sw_target_get(SW_TARGET_PROCESS, pid, NULL, &is_new);
 	is_new = is_new && sw_watch.on;
+	if (t && stopped)
+		sw_target_shut(t, SW_GATE_COUNTS, true);
 	if (is_new)
 		sw_target_open(t);
 	sw_watch_leave(c, flags);
+	if (stopped && !is_new && READ_ONCE(sw_watch.on))
+		sw_watch_ask();
 	if (is_new && !sw_process_fill(t, SW_WATCH_THREADS))
 		return sw_watch_not_there();
 	return t ? 1 : 0;
@@ -333,10 +347,11 @@ static s64 __maybe_unused sw_process_watch(s64 pid)
 
 /**
  * sw_thread_watch - watch one thread
+ * @stopped: as of sw_process_watch()
  * Context: any.
  * Return: whether it is watched now, or will be when the session begins.
  */
-static s64 __maybe_unused sw_thread_watch(s64 tid)
+static s64 __maybe_unused sw_thread_watch(s64 tid, bool stopped)
 {
 	struct sw_target *t;
 	unsigned long flags;
@@ -349,10 +364,12 @@ static s64 __maybe_unused sw_thread_watch(s64 tid)
 		if (!sw_watch_enter(&c, &flags))
 			return 0;
 		t = sw_target_get(SW_TARGET_THREAD, tid, NULL, &is_new);
+		if (t && stopped)
+			sw_target_shut(t, SW_GATE_COUNTS, true);
 		sw_watch_leave(c, flags);
 		return t ? 1 : 0;
 	}
-	switch (sw_thread_take(tid)) {
+	switch (sw_thread_take(tid, stopped ? SW_KEPT | SW_KEPT_STOPPED : SW_KEPT)) {
 	case SW_TAKE_GONE:
 		return sw_watch_not_there();
 	case SW_TAKE_FULL:
@@ -423,6 +440,8 @@ static s64 __maybe_unused sw_thread_unwatch(s64 tid)
 		if (e) {
 			was = sw_watched_of(e)->kept;
 			sw_watched_of(e)->kept = false;
+			/* it goes when it is switched out, as one that counts */
+			WRITE_ONCE(sw_watched_of(e)->stop, false);
 		}
 		rcu_read_unlock();
 	}
@@ -448,8 +467,14 @@ static void sw_target_take_process(struct sw_target *t)
 
 static void sw_target_take_thread(struct sw_target *t)
 {
+	unsigned int kept = SW_KEPT;
+
+	if (sw_target_is_shut(t, SW_GATE_COUNTS))
+		kept |= SW_KEPT_STOPPED;
+	if (sw_target_is_shut(t, SW_GATE_SAMPLES))
+		kept |= SW_KEPT_UNSAMPLED;
 	WRITE_ONCE(t->state, SW_TARGET_FREE);
-	if (sw_thread_take(t->pid) == SW_TAKE_GONE)
+	if (sw_thread_take(t->pid, kept) == SW_TAKE_GONE)
 		_stp_warn("stapwatch: thread_watch(%d): there is no such thread\n",
 			  t->pid);
 }
@@ -490,7 +515,7 @@ static void sw_watch_on_new(void *data, struct task_struct *child,
 	if (sw_bits_of_cgroup)
 		bits |= sw_bits_of_cgroup(child) & sw_watch.active;
 	if (bits)
-		sw_watch_add(child, bits, own, false);
+		sw_watch_add(child, bits, own, 0);
 	sw_watch_leave(c, flags);
 }
 

@@ -68,7 +68,7 @@ static void sw_cgroup_move(struct task_struct *task)
 			sw_watch.targets[__ffs64(out)].members--;
 	}
 	if (bits && sw_watch_can(task))
-		sw_watch_add(task, bits, 0, false);
+		sw_watch_add(task, bits, 0, 0);
 	sw_watch_leave(c, flags);
 }
 
@@ -141,7 +141,7 @@ static void sw_target_take_cgroup(struct sw_target *t)
 	for_each_process_thread(p, task) {
 		if (sw_watch_can(task) && sw_cgroup_bits(task) & bit &&
 		    sw_watch_enter(&c, &flags)) {
-			sw_watch_add(task, bit, 0, false);
+			sw_watch_add(task, bit, 0, 0);
 			sw_watch_leave(c, flags);
 		}
 	}

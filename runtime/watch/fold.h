@@ -44,7 +44,7 @@ static __always_inline void
 sw_fold_count(struct sw_watch_cpu *wc, struct sw_watched *w, unsigned int slot,
 	      u64 count)
 {
-	u64 more = count - w->last[slot], bits = w->targets & wc->active;
+	u64 more = count - w->last[slot], bits = w->targets & wc->counting;
 	unsigned int target;
 	u64 *sum;
 
@@ -86,7 +86,7 @@ sw_fold_holes(const struct sw_watch_cpu *wc, struct sw_thread *e,
 	      struct sw_watched *w)
 {
 	struct sw_thread_set *s = sw_thread_set(e);
-	u64 bits = w->targets & wc->active;
+	u64 bits = w->targets & wc->counting;
 	/* with sets `lost' also has those that did not count; a reading may have
 	 * taken its bits away */
 	u64 holed = (s ? s->holed : e->lost) ?: ~0ULL;
@@ -112,7 +112,7 @@ sw_watch_turn(struct sw_watch_cpu *wc, struct sw_watched *w)
 	/* in an NMI, that other CPUs have it for long: it does so at its next switch */
 	if (!sw_lock(&sw_watch.lock))
 		return;
-	wc->active = sw_watch.active;
+	sw_watch_see_targets(wc);
 	for (gone = w->want & ~sw_watch.active; gone; gone &= gone - 1)
 		sw_watch.targets[__ffs64(gone)].members--;
 	w->want &= sw_watch.active;
@@ -169,6 +169,48 @@ static bool sw_fold_current(struct sw_cpu *c, unsigned int slot)
 	return ok;
 }
 
+/* All that a thread has counted, when it goes out.  NOW is for who has sets. */
+static __always_inline void
+sw_watch_goes(const struct sw_cpu *c, struct sw_watch_cpu *wc,
+	      struct sw_thread *out, struct sw_watched *w, u64 now)
+{
+	unsigned int i;
+
+	if (unlikely((u32)out->stretch != w->holes))
+		sw_fold_holes(wc, out, w);
+	sw_watched_change(w);
+	for (i = 0; i < sw_pmu.slots; i++)
+		sw_fold_count(wc, w, i, out->sum[i]);
+	if (sw_thread_times)
+		sw_fold_times(c, wc, out, w, now);
+	WRITE_ONCE(w->on, false);
+	sw_watched_changed(w);
+}
+
+/* The thread that runs here is stopped, and counts as one that does not run. */
+static noinline void
+sw_watch_take_out(struct sw_cpu *c, struct sw_watch_cpu *wc,
+		  struct sw_thread *e, struct sw_watched *w)
+{
+	/* who reads on in the same handler does so anew */
+	c->hit.thread_found = 0;
+	sw_take_out(c);
+	sw_watch_goes(c, wc, e, w, sw_thread_times ? sw_clock_ns() : 0);
+}
+
+/* Current has an entry that this CPU does not know yet.  Return: NULL: it has none, or
+ * none that shall count. */
+static struct sw_thread *sw_watch_comes(struct sw_cpu *c)
+{
+	struct sw_thread *e = sw_table_find(&sw_threads, current);
+
+	if (!e || READ_ONCE(sw_watched_of(e)->stop))
+		return NULL;
+	c->hit.thread_found = 0;
+	sw_take_in(c, e);
+	return e;
+}
+
 static void sw_watch_look_at_current(struct sw_cpu *c, struct sw_watch_cpu *wc)
 {
 	struct sw_thread *e = c->cur;
@@ -187,13 +229,12 @@ static void sw_watch_look_at_current(struct sw_cpu *c, struct sw_watch_cpu *wc)
 	/* between two threads: the next switch does all this */
 	if (c->running && c->running != current)
 		return;
-	if (!e || e->task != current) {
-		e = sw_table_find(&sw_threads, current);
-		if (e)
-			sw_take_in(c, e);
-	}
-	if (e) {
-		w = sw_watched_of(e);
+	if (!e || e->task != current)
+		e = sw_watch_comes(c);
+	w = e ? sw_watched_of(e) : NULL;
+	if (e && unlikely(READ_ONCE(w->stop))) {
+		sw_watch_take_out(c, wc, e, w);
+	} else if (e) {
 		if (unlikely((u32)e->stretch != w->holes))
 			sw_fold_holes(wc, e, w);
 		sw_watched_change(w);
@@ -205,7 +246,7 @@ static void sw_watch_look_at_current(struct sw_cpu *c, struct sw_watch_cpu *wc)
 		w->since = sw_clock_ns();
 		sw_watched_changed(w);
 	}
-	wc->active = READ_ONCE(sw_watch.active);
+	sw_watch_see_targets(wc);
 	if (e && sw_watch_must_turn(wc, w))
 		sw_watch_turn(wc, w);
 }
@@ -327,21 +368,12 @@ sw_watch_switch(const struct sw_cpu *c, struct sw_thread *out,
 	const struct sw_thread_times *times = sw_thread_times;
 	u64 now = times ? sw_clock_ns() : 0;
 	struct sw_watched *w;
-	unsigned int i;
 
 	if (out) {
 		w = sw_watched_of(out);
-		if (unlikely((u32)out->stretch != w->holes))
-			sw_fold_holes(wc, out, w);
-		sw_watched_change(w);
-		for (i = 0; i < sw_pmu.slots; i++)
-			sw_fold_count(wc, w, i, out->sum[i]);
-		if (times)
-			sw_fold_times(c, wc, out, w, now);
-		WRITE_ONCE(w->on, false);
-		sw_watched_changed(w);
+		sw_watch_goes(c, wc, out, w, now);
 	}
-	wc->active = READ_ONCE(sw_watch.active);
+	sw_watch_see_targets(wc);
 	if (out) {
 		if (unlikely(sw_watch_must_turn(wc, w)))
 			sw_watch_turn(wc, w);
@@ -362,6 +394,21 @@ sw_watch_switch(const struct sw_cpu *c, struct sw_thread *out,
 	}
 }
 
+/* A thread that was stopped has ended: no switch takes its entry away. */
+static noinline void
+sw_watch_ends_stopped(struct sw_cpu *c, struct task_struct *task)
+{
+	struct sw_thread *e = sw_table_find(&sw_threads, task);
+
+	if (!e)
+		return;
+	WRITE_ONCE(c->busy, 1);
+	barrier();
+	sw_watch_leaves(e, sw_watched_of(e), task, true);
+	barrier();
+	WRITE_ONCE(c->busy, 0);
+}
+
 static void
 sw_watch_on_switch(void *data, bool preempt, struct task_struct *prev,
 		   struct task_struct *next, unsigned int prev_state)
@@ -374,8 +421,12 @@ sw_watch_on_switch(void *data, bool preempt, struct task_struct *prev,
 	WRITE_ONCE(c->running, next);
 	barrier();
 	out = READ_ONCE(c->cur);
+	if (unlikely(prev_state & TASK_DEAD) && !out)
+		sw_watch_ends_stopped(c, prev);
 	if (likely(!out && !in))
 		return;
+	if (in && unlikely(READ_ONCE(sw_watched_of(in)->stop)))
+		in = NULL;
 	sw_switch_threads(c, out, in);
 	WRITE_ONCE(c->busy, 1);
 	barrier();

@@ -20,6 +20,7 @@
 #include "watch/attach.h"
 #include "watch/cgroup.h"
 #include "watch/fold.h"
+#include "watch/gate.h"
 #include "watch/list.h"
 #include "watch/read.h"
 #include "watch/state.h"

@@ -85,6 +85,8 @@ struct sw_watched {
 	bool on;		/* it runs, and its counts are as of `since' */
 	bool kept;		/* thread_watch(): it is watched for itself */
 	bool self;		/* it reads its own counts */
+	bool stop;		/* the script has stopped it: it counts nothing */
+	bool unsampled;		/* ... or takes no samples of it */
 	u64 since;
 	u64 targets;		/* that it counts for */
 	u64 want;		/* that it shall: its CPU takes them over */
@@ -93,7 +95,8 @@ struct sw_watched {
 };
 
 struct sw_watch_cpu {
-	u64 active;		/* targets that threads count for here */
+	u64 active;		/* targets that threads have here */
+	u64 counting;		/* those of them that the script has not stopped */
 	u64 *sums;		/* [target][is its own process][counter]; after
 				 * them what the counters stood at, or SW_NONE */
 	int asked;		/* to look at what it runs */
@@ -109,6 +112,8 @@ static struct {
 	unsigned int slots;	/* for which there is room, the words of sets too */
 	u64 active;		/* targets that are ON */
 	u64 cgroups;		/* those of them that are cgroups */
+	u64 stopped;		/* a target's bit: the script has stopped it */
+	u64 unsampled;		/* ... or takes no samples of its threads */
 	u64 orders;
 	struct sw_target targets[SW_MAX_TARGETS];
 	void *sums;
@@ -133,6 +138,13 @@ static __always_inline u64 *
 sw_target_sums(const struct sw_watch_cpu *wc, unsigned int target, bool own)
 {
 	return wc->sums + (target * 2 + own) * (size_t)sw_watch.slots;
+}
+
+/* From here on a CPU counts for whom it shall. */
+static __always_inline void sw_watch_see_targets(struct sw_watch_cpu *wc)
+{
+	wc->active = READ_ONCE(sw_watch.active);
+	wc->counting = wc->active & ~READ_ONCE(sw_watch.stopped);
 }
 
 /* What a CPU's counters stood at when it looked. */

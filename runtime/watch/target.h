@@ -16,6 +16,28 @@
 #include <linux/percpu.h>
 #include <linux/string.h>
 
+/* What a script may have no more of a thread, or of a target. */
+enum sw_watch_gate { SW_GATE_COUNTS, SW_GATE_SAMPLES };
+
+static void
+sw_target_shut(const struct sw_target *t, enum sw_watch_gate gate, bool shut)
+{
+	u64 *mask = gate == SW_GATE_COUNTS ? &sw_watch.stopped
+					   : &sw_watch.unsampled;
+	const u64 bit = 1ULL << (t - sw_watch.targets);
+
+	WRITE_ONCE(*mask, shut ? *mask | bit : *mask & ~bit);
+}
+
+static bool
+sw_target_is_shut(const struct sw_target *t, enum sw_watch_gate gate)
+{
+	const u64 mask = gate == SW_GATE_COUNTS ? sw_watch.stopped
+						: sw_watch.unsampled;
+
+	return mask >> (t - sw_watch.targets) & 1;
+}
+
 static struct sw_target *
 sw_target_find(unsigned int kind, pid_t pid, const char *path,
 	       unsigned int from, unsigned int to)
@@ -60,6 +82,8 @@ sw_target_declare(unsigned int kind, pid_t pid, const char *path)
 	smp_wmb();
 	WRITE_ONCE(free->state, SW_TARGET_DECLARED);
 	WRITE_ONCE(free->kind, kind);
+	sw_target_shut(free, SW_GATE_COUNTS, false);
+	sw_target_shut(free, SW_GATE_SAMPLES, false);
 	free->filled = false;
 	free->had = false;
 	WRITE_ONCE(free->rest, false);

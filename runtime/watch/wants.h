@@ -5,7 +5,8 @@
  * Who may run what, against whom:
  *
  *   sw_watch_wants_current(), sw_watch_others()	any context, NMI included
- *   sw_watch_wants(), sw_watch_wants_sample()	the same, while the thread stays
+ *   sw_watch_wants(), sw_watch_wants_sample(), sw_watch_is_unsampled()
+ *				the same, while the thread stays
  */
 #ifndef STAPWATCH_WATCH_WANTS_H
 #define STAPWATCH_WATCH_WANTS_H
@@ -53,6 +54,25 @@ static bool __maybe_unused sw_watch_wants_sample(const struct task_struct *task)
 	if (READ_ONCE(sw_watch.on))
 		this_cpu_inc(sw_watch_cpus.others);
 	return false;
+}
+
+/* Has the script asked for no samples of a thread, or of what it is part of? */
+static bool __maybe_unused
+sw_watch_is_unsampled(const struct task_struct *task)
+{
+	const struct sw_thread *e;
+	const struct sw_watched *w;
+
+	if (!READ_ONCE(sw_watch.on))
+		return false;
+	e = sw_table_find(&sw_threads, task);
+	if (!e)
+		return false;
+	w = sw_watched_of(e);
+	return (READ_ONCE(w->unsampled) ||
+		READ_ONCE(w->want) & READ_ONCE(sw_watch.active) &
+			READ_ONCE(sw_watch.unsampled)) &&
+	       READ_ONCE(e->task) == task;
 }
 
 static s64 __maybe_unused sw_watch_others(void)
