@@ -69,6 +69,15 @@ static struct sw_thread *sw_entry_claim(struct task_struct *task)
 	return e;
 }
 
+/* Somebody asks again for a thread, which goes on from where it stands. */
+static void sw_watch_take_back(struct sw_watched *w)
+{
+	if (likely(!w->let_go))
+		return;
+	w->let_go = false;
+	WRITE_ONCE(w->stop, false);
+}
+
 #define SW_KEPT 1
 #define SW_KEPT_STOPPED 2
 #define SW_KEPT_UNSAMPLED 4
@@ -99,6 +108,7 @@ sw_watch_add(struct task_struct *task, u64 bits, u64 own, unsigned int kept)
 	}
 	w = sw_watched_of(e);
 	w->own |= own;
+	sw_watch_take_back(w);
 	if (kept)
 		w->kept = true;
 	if (kept & SW_KEPT_STOPPED)
@@ -131,6 +141,7 @@ static struct sw_thread *sw_entry_get(bool *stopped)
 		w = sw_watched_of(e);
 		sw_watched_change(w);
 		w->self = true;
+		sw_watch_take_back(w);
 		*stopped = w->stop;
 		WRITE_ONCE(w->on, !w->stop);
 		w->since = sw_clock_ns();
@@ -409,10 +420,25 @@ sw_target_unwatch(unsigned int kind, s64 pid, const char *path)
 	return t ? 1 : 0;
 }
 
+/* Return: was it watched for itself? */
+static bool sw_watch_let_go(struct sw_watched *w)
+{
+	const bool was = w->kept;
+
+	w->kept = false;
+	/* targets that are closed are taken off at the next switch */
+	if (was && !(w->want & sw_watch.active) && !w->self) {
+		w->let_go = true;
+		WRITE_ONCE(w->stop, true);
+	}
+	return was;
+}
+
 /**
  * sw_thread_unwatch - a thread is no longer watched for itself
  *
- * Its entry goes at its next switch, if it counts for nobody else.
+ * If it counts for nobody else it stands still, and can be read until it ends, and in the
+ * list after that.  Who watches it again goes on from there.
  *
  * Context: any.
  * Return: whether it was watched.
@@ -437,15 +463,13 @@ static s64 __maybe_unused sw_thread_unwatch(s64 tid)
 		rcu_read_lock();
 		task = sw_watch_task(tid, PIDTYPE_PID);
 		e = task ? sw_table_find(&sw_threads, task) : NULL;
-		if (e) {
-			was = sw_watched_of(e)->kept;
-			sw_watched_of(e)->kept = false;
-			/* it goes when it is switched out, as one that counts */
-			WRITE_ONCE(sw_watched_of(e)->stop, false);
-		}
+		if (e)
+			was = sw_watch_let_go(sw_watched_of(e));
 		rcu_read_unlock();
 	}
 	sw_watch_leave(c, flags);
+	if (was && READ_ONCE(sw_watch.on))
+		sw_watch_ask();
 	return was;
 }
 

@@ -339,7 +339,7 @@ static void sw_watch_remove(struct sw_thread *e, struct task_struct *task,
 	struct sw_watched *w = sw_watched_of(e);
 	u64 bits = w->want;
 
-	if (ended && w->since && (bits || w->kept))
+	if (ended && w->since && (bits || w->kept || w->let_go))
 		sw_list_put(task, w, false);
 	for (; bits; bits &= bits - 1)
 		sw_watch.targets[__ffs64(bits)].members--;

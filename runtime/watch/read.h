@@ -283,15 +283,16 @@ static s64 __maybe_unused sw_tree_threads(s64 pid)
  */
 static s64 __maybe_unused sw_thread_is_watched(s64 tid)
 {
+	const struct sw_thread *e;
 	struct task_struct *task;
-	bool is = false;
+	bool is;
 
 	if (!sw_is_pid(tid) || !READ_ONCE(sw_watch.on))
 		return 0;
 	rcu_read_lock();
 	task = sw_watch_task_now(tid);
-	if (task)
-		is = sw_table_find(&sw_threads, task);
+	e = task ? sw_table_find(&sw_threads, task) : NULL;
+	is = e && !READ_ONCE(sw_watched_of(e)->let_go);
 	rcu_read_unlock();
 	return is;
 }

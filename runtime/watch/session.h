@@ -229,7 +229,7 @@ static void sw_watch_list_the_rest(void)
 		if (!READ_ONCE(e->task) || !sw_watch_enter(&c, &flags))
 			continue;
 		w = sw_watched_of(e);
-		if (e->task && w->since && (w->want || w->kept))
+		if (e->task && w->since && (w->want || w->kept || w->let_go))
 			sw_list_put(e->task, w, true);
 		sw_watch_leave(c, flags);
 	}

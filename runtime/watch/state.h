@@ -85,6 +85,7 @@ struct sw_watched {
 	bool on;		/* it runs, and its counts are as of `since' */
 	bool kept;		/* thread_watch(): it is watched for itself */
 	bool self;		/* it reads its own counts */
+	bool let_go;		/* nobody asks for it any more: it stands still */
 	bool stop;		/* the script has stopped it: it counts nothing */
 	bool unsampled;		/* ... or takes no samples of it */
 	u64 since;
