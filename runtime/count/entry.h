@@ -57,6 +57,7 @@ struct sw_thread_set {
 	u8 active;		/* while it runs: the set whose time goes by */
 	bool timed;		/* while it runs: what follows is known */
 	u64 holed;		/* bit per slot: a hole that watch/ was not told of */
+	u64 lost;		/* ... its set did not count meanwhile, and no reading said so */
 	u64 used;		/* how much of its own set's time has gone by, ns */
 	u64 runs[4];		/* the last ones that it ran in, of a CPU each */
 	u64 run_at;		/* how many it was given */
@@ -65,7 +66,7 @@ struct sw_thread_set {
 };
 
 #define SW_THREAD_SET_WORDS (sizeof(struct sw_thread_set) / sizeof(u64))
-_Static_assert(SW_THREAD_SET_WORDS == 11, "as stapwatch-production(7) has it");
+_Static_assert(SW_THREAD_SET_WORDS == 12, "as stapwatch-production(7) has it");
 
 /* The words of each entry that has it; else 0. */
 static unsigned int sw_thread_words;

@@ -17,7 +17,7 @@
  * Who may run what, against whom:
  *
  *   sw_hit_begins()	any context, preemption off, SystemTap's context held
- *   sw_hit_cpu(), sw_hit_thread(), sw_hit_thread_in_span()
+ *   sw_hit_cpu(), sw_hit_thread(), sw_hit_thread_of_set(), sw_hit_thread_in_span()
  *			in a handler, NMI included
  *   sw_pass_for_call()	any context, interrupts off, this CPU's busy flag held
  *   sw_seen_begin(), _end()	sleepable, while nobody reads
@@ -212,6 +212,27 @@ static s64 __maybe_unused sw_hit_thread(unsigned int slot)
 		return SW_NONE;
 	v = sw_is_alone() ? sw_thread_now(c, slot) :
 			    sw_hit_thread_now(c, slot, false);
+	sw_leave(c, flags);
+	return v;
+}
+
+/* ... of a set's slot: the first reading after its set did not count is withheld. */
+static s64 __maybe_unused sw_hit_thread_of_set(unsigned int slot)
+{
+	struct sw_thread_set *s;
+	unsigned long flags;
+	struct sw_cpu *c;
+	s64 v = SW_NONE;
+
+	if (!sw_enter(&c, &flags))
+		return SW_NONE;
+	s = c->cur && c->cur->task == current ? sw_thread_set(c->cur) : NULL;
+	if (s && s->lost & SW_SLOT_BIT(slot) && !sw_is_inactive(c, slot)) {
+		s->lost &= ~SW_SLOT_BIT(slot);
+		sw_withheld(switched);
+	} else {
+		v = sw_hit_thread_now(c, slot, false);
+	}
 	sw_leave(c, flags);
 	return v;
 }

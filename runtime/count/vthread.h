@@ -244,10 +244,7 @@ static noinline s64 sw_thread_now_rare(struct sw_cpu *c, unsigned int slot)
 	/* the first read after a hole is what would make a delta over it */
 	if (unlikely(t->lost & SW_SLOT_BIT(slot))) {
 		t->lost &= ~SW_SLOT_BIT(slot);
-		if (sw_pmu.set[slot])
-			sw_withheld(switched);
-		else
-			sw_withheld(holed);
+		sw_withheld(holed);
 		return SW_NONE;
 	}
 	if (unlikely(how == SW_FOUND_SETTLED))

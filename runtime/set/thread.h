@@ -132,7 +132,7 @@ static void sw_set_thread_in(struct sw_cpu *c, struct sw_set_cpu *p,
 	s->set_gen = c->set_gen;
 	if (s->with != c->set) {
 		s->spans++;
-		t->lost |= sw_pmu.in_sets;
+		s->lost |= sw_pmu.in_sets;
 	}
 	p->thread_in = now;
 	if (!READ_ONCE(sw_sets.of_threads))

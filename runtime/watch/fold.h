@@ -87,8 +87,7 @@ sw_fold_holes(const struct sw_watch_cpu *wc, struct sw_thread *e,
 {
 	struct sw_thread_set *s = sw_thread_set(e);
 	u64 bits = w->targets & wc->counting;
-	/* with sets `lost' also has those that did not count; a reading may have
-	 * taken its bits away */
+	/* a reading may have taken its bits away */
 	u64 holed = (s ? s->holed : e->lost) ?: ~0ULL;
 
 	if (s)
