@@ -62,6 +62,7 @@ struct sw_sampler {
 	s8 precise;		/* what the PMU takes; -1: not tried yet */
 	u64 period;		/* 0: perf changes it */
 	u64 random;		/* the mask of what is added to it */
+	struct perf_event_attr attr;	/* of each CPU's */
 };
 
 struct sw_sample {

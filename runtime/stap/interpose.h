@@ -22,6 +22,7 @@
 #include "count/perf.h"
 #include "count/pmu.h"
 #include "message/session.h"
+#include "sample/hotplug.h"
 #include "sample/off_cpu.h"
 #include "sample/sampler.h"
 #include "set/open.h"
@@ -168,30 +169,14 @@ sw_sampling_create(const struct perf_event_attr *given, int cpu,
 		return NULL;
 	if (IS_ERR(e))
 		sw_sampling_failed(ev, PTR_ERR(e));
+	else if (!task)
+		s->attr = attr;
 	return e;
 }
 
 static bool sw_is_sampler(const struct perf_event *e)
 {
 	return !IS_ERR_OR_NULL(e) && e->overflow_handler == sw_overflow;
-}
-
-static struct perf_event *
-sw_samples_create(const struct perf_event_attr *given, int cpu,
-		  struct task_struct *task, perf_overflow_handler_t handler,
-		  unsigned int uses)
-{
-	struct perf_event *e;
-	int rc = uses & (SW_TRACES | SW_IMAGES) ? sw_images_follow() : 0;
-
-	if (rc)
-		return ERR_PTR(rc);
-	mutex_lock(&sw_profile.lock);
-	e = sw_sampling_create(given, cpu, task, handler, uses);
-	if (sw_is_sampler(e))
-		sw_profile.open++;
-	mutex_unlock(&sw_profile.lock);
-	return e;
 }
 
 /* The session ends; or a script's own event goes, and it does not. */
@@ -210,6 +195,9 @@ static void sw_samples_release(struct perf_event *e)
 
 	if (!sw_is_sampler(e))
 		return;
+	/* or a script's own event goes, of a process that has ended */
+	if (!sw_is_running())
+		sw_samplers_leave();
 	mutex_lock(&sw_profile.lock);
 	if (sw_parts.waits)
 		sw_parts.waits->release(e);
@@ -218,6 +206,30 @@ static void sw_samples_release(struct perf_event *e)
 	/* end probes ask for the images */
 	if (last && !sw_is_running())
 		sw_trace_catch_up();
+}
+
+static struct perf_event *
+sw_samples_create(const struct perf_event_attr *given, int cpu,
+		  struct task_struct *task, perf_overflow_handler_t handler,
+		  unsigned int uses)
+{
+	struct perf_event *e;
+	int rc = uses & (SW_TRACES | SW_IMAGES) ? sw_images_follow() : 0;
+
+	if (rc)
+		return ERR_PTR(rc);
+	mutex_lock(&sw_profile.lock);
+	e = sw_sampling_create(given, cpu, task, handler, uses);
+	if (sw_is_sampler(e))
+		sw_profile.open++;
+	rc = sw_is_sampler(e) && !task ?
+	     sw_sampler_follow(e->overflow_handler_context, e, cpu) : 0;
+	mutex_unlock(&sw_profile.lock);
+	if (rc) {
+		sw_samples_release(e);
+		perf_event_release_kernel(e);
+	}
+	return rc ? ERR_PTR(rc) : e;
 }
 
 static const struct sw_samples_part sw_samples_part = {
