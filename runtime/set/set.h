@@ -53,12 +53,16 @@ enum sw_set_state {
 	SW_SET_DROPPED,
 };
 
+/* The first place that no script can give: sets without one come after those with. */
+#define SW_SET_NO_PLACE (1U << 31)
+
 /* Below a state in its word; above it, how often its number was another set's. */
 #define SW_SET_STATES 8
 
 struct sw_set {
 	u32 word;		/* its state, and which of those of its number it is */
 	u32 order;		/* the smaller one was declared before */
+	u32 place;		/* ... comes before in the round */
 	bool again;		/* another one had its number before */
 	unsigned int nr;
 	char name[SW_SET_NAME];
@@ -156,20 +160,33 @@ static unsigned int sw_set_find(const char *name)
 	return 0;
 }
 
+/* Where a set comes in the round; its number is below that. */
+static u64 sw_set_in_round(unsigned int set)
+{
+	return (u64)READ_ONCE(sw_sets.of[set].place) << 32 | set;
+}
+
 /**
  * sw_set_after - the set whose turn it is after another one
  * Return: its number; SET's own where there is no other; 0 where there is none.
  */
 static unsigned int sw_set_after(unsigned int set)
 {
-	unsigned int i, next = set;
+	const u64 mine = set ? sw_set_in_round(set) : 0;
+	u64 at, first = U64_MAX, next = U64_MAX;
+	unsigned int i;
 
 	for (i = 1; i < SW_MAX_SETS; i++) {
-		next = next + 1 < SW_MAX_SETS ? next + 1 : 1;
-		if (sw_set_state(next) == SW_SET_OPEN)
-			return next;
+		if (sw_set_state(i) != SW_SET_OPEN)
+			continue;
+		at = sw_set_in_round(i);
+		first = min(first, at);
+		if (at > mine)
+			next = min(next, at);
 	}
-	return 0;
+	if (first == U64_MAX)
+		return 0;
+	return (u32)(next != U64_MAX ? next : first);
 }
 
 /* ---- names of events */
@@ -413,7 +430,7 @@ static void sw_set_outdo(unsigned int mine, u32 which, u32 my_order,
 }
 
 /**
- * sw_set_declare - a set of events; one that had the name is deleted
+ * sw_set_declare - a set of events; one that had the name is deleted, and it has its place
  * @why: where it cannot be, one line that says why
  * Context: any.
  * Return: its number, or 0.
@@ -421,8 +438,8 @@ static void sw_set_outdo(unsigned int mine, u32 which, u32 my_order,
 static unsigned int __maybe_unused
 sw_set_declare(const char *name, const char *events, char *why, size_t size)
 {
+	unsigned int set, replaced = sw_set_find(name);
 	struct sw_set *s;
-	unsigned int set;
 	u32 word, order;
 
 	if (!*name || strlen(name) >= SW_SET_NAME) {
@@ -447,6 +464,8 @@ sw_set_declare(const char *name, const char *events, char *why, size_t size)
 	WRITE_ONCE(s->own, false);
 	order = atomic_inc_return(&sw_sets.orders);
 	WRITE_ONCE(s->order, order);
+	WRITE_ONCE(s->place, replaced ? READ_ONCE(sw_sets.of[replaced].place) :
+					SW_SET_NO_PLACE + order);
 	if (!sw_set_fill(s, events, why, size)) {
 		sw_set_is_now(set, SW_SET_NONE);
 		return 0;
