@@ -56,6 +56,7 @@ struct sw_thread_set {
 	u8 set;			/* its own, if sets go by the thread's time */
 	u8 active;		/* while it runs: the set whose time goes by */
 	bool timed;		/* while it runs: what follows is known */
+	u32 begun;		/* its sums are none of sets that had gone by then */
 	u64 holed;		/* bit per slot: a hole that watch/ was not told of */
 	u64 lost;		/* ... its set did not count meanwhile, and no reading said so */
 	u64 used;		/* how much of its own set's time has gone by, ns */
@@ -68,6 +69,23 @@ struct sw_thread_set {
 #define SW_THREAD_SET_WORDS (sizeof(struct sw_thread_set) / sizeof(u64))
 _Static_assert(SW_THREAD_SET_WORDS == 12, "as stapwatch-production(7) has it");
 
+/*
+ * A set's words may have been another one's, whose counts they still have.  Sets that go are
+ * counted, and of each word it is known with which the last one of its sets went.  Who brings
+ * a thread's sums up to date has such words begin at nothing first (watch/fold.h).
+ */
+static u32 sw_sets_gone;
+static u32 sw_word_gone[SW_WORDS];
+
+/* Has the word what another set had counted by then? */
+static bool sw_word_is_void(unsigned int word, u32 begun)
+{
+	return (s32)(READ_ONCE(sw_word_gone[word]) - begun) > 0;
+}
+
+/* Who keeps sums of several threads is told of such a word, when nobody adds to it. */
+static void (*sw_word_begins)(unsigned int word);
+
 /* The words of each entry that has it; else 0. */
 static unsigned int sw_thread_words;
 
@@ -77,6 +95,14 @@ static struct sw_thread_set *sw_thread_set(struct sw_thread *t)
 	if (!sw_thread_words)
 		return NULL;
 	return (struct sw_thread_set *)&t->sum[SW_WORDS];
+}
+
+static bool sw_sums_are_void(struct sw_thread *t)
+{
+	const struct sw_thread_set *s = sw_thread_set(t);
+
+	/* with sw_set_forget_sums() */
+	return s && unlikely(s->begun != smp_load_acquire(&sw_sets_gone));
 }
 
 /* A thread, if it is watched, runs without its counter. */

@@ -499,7 +499,7 @@ static void sw_pmu_blank(unsigned int slot)
 /**
  * sw_pmu_free - the slots of a set that nothing counts any more may be another's
  *
- * Their counters are gone, their threads' sums stay: differences only mean something.
+ * Their counters are gone; of sums of threads see sw_set_forget_sums().
  */
 static void sw_pmu_free(unsigned int set)
 {

@@ -82,14 +82,13 @@ static void sw_set_close(unsigned int set)
 
 	sw_set_is_now(set, SW_SET_LEAVING);
 	sw_set_forget(set);
-	WRITE_ONCE(s->again, true);
 	for (i = 0; i < s->nr; i++) {
 		if (s->slot[i] < SW_MAX_SLOTS)
 			slots |= SW_SLOT_BIT(s->slot[i]);
 		WRITE_ONCE(s->slot[i], SW_MAX_SLOTS);
 	}
-	WRITE_ONCE(sw_sets.freed, sw_sets.freed | slots);
 	sw_pmu_free(set);
+	sw_set_forget_sums(set, slots);
 	/* who reads them now sees that they are free */
 	for_each_possible_cpu(cpu)
 		for (slot = 0; slot < SW_MAX_SLOTS; slot++)

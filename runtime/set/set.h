@@ -63,7 +63,6 @@ struct sw_set {
 	u32 word;		/* its state, and which of those of its number it is */
 	u32 order;		/* the smaller one was declared before */
 	u32 place;		/* ... comes before in the round */
-	bool again;		/* another one had its number before */
 	unsigned int nr;
 	char name[SW_SET_NAME];
 	/* rules.h: its own times, in place of the session's */
@@ -92,7 +91,6 @@ struct sw_rules {
 static struct {
 	struct sw_set of[SW_MAX_SETS];	/* [0] is none */
 	struct sw_rules rules;
-	u64 freed;		/* bit per slot that a deleted set has had */
 	unsigned int first;	/* what a begin probe says is the first; 0: any */
 	atomic_t orders;
 	/* CPUs switch: from just before handlers run to the session's end */

@@ -23,6 +23,7 @@
  *				hard interrupt
  *   sw_set_taken_in(), sw_set_times_in(), _out()
  *				any context, NMI included; c->busy held
+ *   sw_set_forget_sums()	sleepable, under sw_session_lock
  */
 #ifndef STAPWATCH_SET_THREAD_H
 #define STAPWATCH_SET_THREAD_H
@@ -31,6 +32,7 @@
 #include "base/hooks.h"
 #include "base/kernel.h"
 #include "count/cpu.h"
+#include "count/entry.h"
 #include "count/pmu.h"
 #include "count/table.h"
 #include "count/vthread.h"
@@ -39,6 +41,7 @@
 #include "set/set.h"
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <trace/events/sched.h>
 
@@ -247,6 +250,32 @@ static void sw_set_taken_in(void)
 	sw_set_times_in(c, c->cur, sw_clock_ns());
 	if (READ_ONCE(sw_sets.of_threads) && READ_ONCE(sw_sets.running))
 		irq_work_queue(&this_cpu_ptr(sw_set_cpus)->taken_in);
+}
+
+/*
+ * What threads and targets have of the set is none of the next one's in these words.  Its
+ * counters are blank: nothing is added there any more, but by who was on its way.
+ */
+static void sw_set_forget_sums(unsigned int set, u64 slots)
+{
+	const u32 gone = sw_sets_gone + 1;
+	void (*begins)(unsigned int word) = READ_ONCE(sw_word_begins);
+	unsigned int word;
+
+	if (!sw_thread_words)
+		return;
+	for (word = 0; word < SW_MAX_SLOTS; word++)
+		if (slots & SW_SLOT_BIT(word))
+			WRITE_ONCE(sw_word_gone[word], gone);
+	WRITE_ONCE(sw_word_gone[SW_WORD_ACTIVE(set)], gone);
+	WRITE_ONCE(sw_word_gone[SW_WORD_RUNS(set)], gone);
+	/* with sw_sums_are_void() */
+	smp_store_release(&sw_sets_gone, gone);
+	/* who adds up has interrupts off */
+	synchronize_rcu();
+	for (word = 0; begins && word < SW_WORDS; word++)
+		if (READ_ONCE(sw_word_gone[word]) == gone)
+			begins(word);
 }
 
 static void __maybe_unused sw_set_check_callback(void)

@@ -56,7 +56,7 @@ static void sw_report(bool has_threads)
 	SW_REPORT(full, "the thread table is full; -G stapwatch_threads=N makes it larger");
 	SW_REPORT(unwatched, "of a thread, a process, a cgroup or a CPU that is not watched, or of one that was dropped from the list");
 	SW_REPORT(changing, "of other threads, which changed at every try");
-	SW_REPORT(incomplete, "of other threads or of a socket, a part of which was not counted: the thread table was full, a counter was off the PMU, or it had been a deleted set's");
+	SW_REPORT(incomplete, "of other threads or of a socket, a part of which was not counted: the thread table was full, or a counter was off the PMU");
 	if (has_threads && atomic_read(&sw_threads.refused))
 		_stp_warn("stapwatch: a thread could not be watched %d times; the table holds %d\n",
 			  atomic_read(&sw_threads.refused), sw_threads.max);

@@ -55,21 +55,24 @@ static s64 __maybe_unused
 sw_set_value_of(unsigned int set, unsigned int word,
 		s64 (*read)(unsigned int slot, s64 whose), s64 whose)
 {
+	s64 v;
+
 	if (!set || !sw_set_cpus)
 		return SW_NONE;
 	if (word == SW_WORDS)
 		return SW_MISSING;
-	/* threads' sums have what another set has counted there */
-	if (word < SW_MAX_SLOTS ? READ_ONCE(sw_sets.freed) >> word & 1 :
-	    word != SW_WORD_ACTIVE(0) && READ_ONCE(sw_sets.of[set].again)) {
-		sw_withheld(incomplete);
-		return SW_NONE;
-	}
 	if (word < SW_MAX_SLOTS && sw_set_has_missed(word)) {
 		sw_withheld(stopped);
 		return SW_NONE;
 	}
-	return read(word, whose);
+	v = read(word, whose);
+	/* with sw_pmu_free(): it may be what a counter that went has left there */
+	smp_rmb();
+	if (word < SW_MAX_SLOTS && READ_ONCE(sw_pmu.set[word]) == SW_SET_FREE) {
+		sw_withheld(inactive);
+		return SW_NONE;
+	}
+	return v;
 }
 
 /* A macro, since `CONTEXT' is only known in the tapset's functions. */

@@ -142,6 +142,8 @@ static struct sw_thread *sw_entry_get(bool *stopped)
 		sw_watched_change(w);
 		w->self = true;
 		sw_watch_take_back(w);
+		if (!new && sw_sums_are_void(e))
+			sw_fold_begin(NULL, e, false);
 		*stopped = w->stop;
 		WRITE_ONCE(w->on, !w->stop);
 		w->since = sw_clock_ns();

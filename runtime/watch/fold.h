@@ -56,6 +56,39 @@ sw_fold_count(struct sw_watch_cpu *wc, struct sw_watched *w, unsigned int slot,
 	}
 }
 
+/*
+ * Words of sets that have gone begin at nothing.  The CPU runs the thread, or switches to or
+ * from it; c->busy held.  Of one that RUNS, its sum lacks what the counter stands at.
+ */
+static noinline void sw_fold_begin(struct sw_cpu *c, struct sw_thread *e, bool runs)
+{
+	struct sw_thread_set *s = sw_thread_set(e);
+	/* with sw_set_forget_sums() */
+	const u32 gone = smp_load_acquire(&sw_sets_gone);
+	struct sw_watched *w = sw_watched_of(e);
+	unsigned int word;
+	u64 slots = 0, now;
+
+	sw_watched_change(w);
+	for (word = 0; word < SW_WORDS; word++) {
+		if (!sw_word_is_void(word, s->begun))
+			continue;
+		now = 0;
+		if (word < SW_MAX_SLOTS) {
+			slots |= SW_SLOT_BIT(word);
+			if (runs && !sw_now_of_current(c, word, &now))
+				now = sw_last(sw_counter_of(c, word));
+		}
+		e->sum[word] = -now;
+		WRITE_ONCE(w->last[word], 0);
+	}
+	e->lost &= ~slots;
+	s->holed &= ~slots;
+	WRITE_ONCE(w->holed, w->holed & ~slots);
+	WRITE_ONCE(s->begun, gone);
+	sw_watched_changed(w);
+}
+
 /* The time of sets, where there are any: what has come of the one that was active. */
 static noinline void
 sw_fold_times(const struct sw_cpu *c, struct sw_watch_cpu *wc,
@@ -158,6 +191,8 @@ static bool sw_fold_current(struct sw_cpu *c, unsigned int slot)
 	struct sw_watched *w = sw_watched_of(c->cur);
 	bool ok;
 
+	if (sw_sums_are_void(c->cur))
+		sw_fold_begin(c, c->cur, true);
 	if (unlikely((u32)c->cur->stretch != w->holes))
 		sw_fold_holes(wc, c->cur, w);
 	sw_watched_change(w);
@@ -193,6 +228,8 @@ sw_watch_take_out(struct sw_cpu *c, struct sw_watch_cpu *wc,
 {
 	/* who reads on in the same handler does so anew */
 	c->hit.thread_found = 0;
+	if (sw_sums_are_void(e))
+		sw_fold_begin(c, e, true);
 	sw_take_out(c);
 	sw_watch_goes(c, wc, e, w, sw_thread_times ? sw_clock_ns() : 0);
 }
@@ -206,6 +243,8 @@ static struct sw_thread *sw_watch_comes(struct sw_cpu *c)
 	if (!e || READ_ONCE(sw_watched_of(e)->stop))
 		return NULL;
 	c->hit.thread_found = 0;
+	if (sw_sums_are_void(e))
+		sw_fold_begin(c, e, false);
 	sw_take_in(c, e);
 	return e;
 }
@@ -234,6 +273,8 @@ static void sw_watch_look_at_current(struct sw_cpu *c, struct sw_watch_cpu *wc)
 	if (e && unlikely(READ_ONCE(w->stop))) {
 		sw_watch_take_out(c, wc, e, w);
 	} else if (e) {
+		if (sw_sums_are_void(e))
+			sw_fold_begin(c, e, true);
 		if (unlikely((u32)e->stretch != w->holes))
 			sw_fold_holes(wc, e, w);
 		sw_watched_change(w);
@@ -339,7 +380,7 @@ static void sw_watch_remove(struct sw_thread *e, struct task_struct *task,
 	u64 bits = w->want;
 
 	if (ended && w->since && (bits || w->kept || w->let_go))
-		sw_list_put(task, w, false);
+		sw_list_put(task, e, false);
 	for (; bits; bits &= bits - 1)
 		sw_watch.targets[__ffs64(bits)].members--;
 	w->want = 0;
@@ -408,6 +449,20 @@ sw_watch_ends_stopped(struct sw_cpu *c, struct task_struct *task)
 	WRITE_ONCE(c->busy, 0);
 }
 
+/* Before the pass, which adds to them. */
+static void sw_watch_begin_sums(struct sw_cpu *c, struct sw_thread *out,
+				struct sw_thread *in)
+{
+	WRITE_ONCE(c->busy, 1);
+	barrier();
+	if (out && sw_sums_are_void(out))
+		sw_fold_begin(c, out, true);
+	if (in && sw_sums_are_void(in))
+		sw_fold_begin(c, in, false);
+	barrier();
+	WRITE_ONCE(c->busy, 0);
+}
+
 static void
 sw_watch_on_switch(void *data, bool preempt, struct task_struct *prev,
 		   struct task_struct *next, unsigned int prev_state)
@@ -426,6 +481,8 @@ sw_watch_on_switch(void *data, bool preempt, struct task_struct *prev,
 		return;
 	if (in && unlikely(READ_ONCE(sw_watched_of(in)->stop)))
 		in = NULL;
+	if (sw_thread_words)
+		sw_watch_begin_sums(c, out, in);
 	sw_switch_threads(c, out, in);
 	WRITE_ONCE(c->busy, 1);
 	barrier();

@@ -29,6 +29,7 @@ struct sw_dead {
 	u64 before;		/* who came before it, of its tid's hash; from 1 on, or 0 */
 	u64 holed;		/* bit per slot */
 	u32 seq;		/* odd: it changes */
+	u32 begun;		/* as in struct sw_thread_set */
 	pid_t tid;
 	pid_t pid;
 	bool alive;		/* when the session ended */
@@ -66,9 +67,10 @@ static u64 sw_list_dropped(void)
 	return sw_list.put - sw_list_count();
 }
 
-static void sw_list_put(struct task_struct *task, const struct sw_watched *w,
-			bool alive)
+static void sw_list_put(struct task_struct *task, struct sw_thread *e, bool alive)
 {
+	const struct sw_watched *w = sw_watched_of(e);
+	const struct sw_thread_set *s = sw_thread_set(e);
 	struct sw_dead *d;
 	u64 *head;
 
@@ -81,6 +83,7 @@ static void sw_list_put(struct task_struct *task, const struct sw_watched *w,
 	smp_wmb();
 	WRITE_ONCE(d->before, *head);
 	d->holed = w->holed;
+	d->begun = s ? s->begun : 0;
 	d->tid = task->pid;
 	d->pid = task->tgid;
 	d->alive = alive;
@@ -121,6 +124,12 @@ sw_list_read(const struct sw_dead *d, unsigned int slot, struct sw_dead_view *v)
 	memcpy(v->name, d->name, sizeof(v->name));
 	v->holed = slot < SW_MAX_SLOTS && (READ_ONCE(d->holed) >> slot & 1);
 	v->count = slot < sw_watch.slots ? READ_ONCE(d->count[slot]) : 0;
+	/* it ended when another set counted there */
+	if (sw_thread_words && slot < SW_WORDS &&
+	    sw_word_is_void(slot, READ_ONCE(d->begun))) {
+		v->holed = false;
+		v->count = 0;
+	}
 	/* with sw_list_put() */
 	smp_rmb();
 	return READ_ONCE(d->seq) == seq;

@@ -43,6 +43,7 @@ static bool
 sw_watch_read_record(struct sw_thread *e, const struct task_struct *task,
 		     unsigned int slot, struct sw_watched_view *v)
 {
+	const struct sw_thread_set *s = sw_thread_set(e);
 	const struct sw_watched *w = sw_watched_of(e);
 	unsigned int tries;
 	u32 seq;
@@ -56,6 +57,11 @@ sw_watch_read_record(struct sw_thread *e, const struct task_struct *task,
 		v->count = READ_ONCE(w->last[slot]);
 		v->since = READ_ONCE(w->since);
 		v->holed = READ_ONCE(w->holed);
+		/* it has not run since another set had counted there */
+		if (s && sw_word_is_void(slot, READ_ONCE(s->begun))) {
+			v->count = 0;
+			v->holed = 0;
+		}
 		v->on = READ_ONCE(w->on);
 		/* with sw_watched_change() */
 		smp_rmb();

@@ -95,6 +95,7 @@ static void sw_watch_unhook(void)
 	sw_hooks_off(sw_watch_hooks, ARRAY_SIZE(sw_watch_hooks));
 	sw_watch_settle();
 	WRITE_ONCE(sw_entry_of_current, NULL);
+	WRITE_ONCE(sw_word_begins, NULL);
 	sw_bits_of_cgroup = NULL;
 	sw_cgroups_stop();
 }
@@ -118,6 +119,24 @@ static void sw_watch_end(void)
 	sw_watch.sums = NULL;
 	for_each_possible_cpu(cpu)
 		per_cpu(sw_watch_cpus, cpu).sums = NULL;
+}
+
+/* No CPU adds to that word of targets any more, and another set will. */
+static void sw_targets_begin(unsigned int word)
+{
+	unsigned int t;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct sw_watch_cpu *wc = per_cpu_ptr(&sw_watch_cpus, cpu);
+
+		for (t = 0; t < SW_MAX_TARGETS; t++) {
+			WRITE_ONCE(sw_target_sums(wc, t, false)[word], 0);
+			WRITE_ONCE(sw_target_sums(wc, t, true)[word], 0);
+		}
+	}
+	for (t = 0; word < SW_MAX_SLOTS && t < SW_MAX_TARGETS; t++)
+		atomic64_andnot(SW_SLOT_BIT(word), &sw_watch.targets[t].holed);
 }
 
 /* Each CPU's sums are in lines of the cache that no other CPU writes to. */
@@ -182,6 +201,7 @@ static int sw_watch_start(unsigned int slots, int dead)
 		return rc;
 	}
 	sw_entry_of_current = sw_entry_get;
+	WRITE_ONCE(sw_word_begins, sw_targets_begin);
 	return 0;
 }
 
@@ -230,7 +250,7 @@ static void sw_watch_list_the_rest(void)
 			continue;
 		w = sw_watched_of(e);
 		if (e->task && w->since && (w->want || w->kept || w->let_go))
-			sw_list_put(e->task, w, true);
+			sw_list_put(e->task, e, true);
 		sw_watch_leave(c, flags);
 	}
 }
