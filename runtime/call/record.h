@@ -116,6 +116,7 @@ static void sw_call_counts(struct sw_cpu *c, u64 *now)
 
 static noinline void sw_call_begin_counts(struct sw_call_start *s)
 {
+	const struct sw_thread *t;
 	unsigned long flags;
 	struct sw_cpu *c;
 	unsigned int i;
@@ -126,7 +127,8 @@ static noinline void sw_call_begin_counts(struct sw_call_start *s)
 		return;
 	}
 	sw_call_counts(c, s->counts);
-	s->stretch = c->cur ? c->cur->stretch : 0;
+	t = sw_entry_here(c);
+	s->stretch = t ? t->stretch : 0;
 	sw_leave(c, flags);
 }
 

@@ -79,6 +79,7 @@ struct sw_cpu {
 	u32 set_gen;
 	u32 gate_seq;		/* odd: they change; see gate.h */
 	bool halted;		/* by the script: what the CPU counts is nobody's */
+	bool parked;		/* nothing counts: threads run as if none were watched */
 	u64 missed;		/* bit per slot that has missed some of its set's time */
 	/* thread virtualisation, see vthread.h */
 	struct sw_thread *cur;

@@ -107,6 +107,7 @@ static void sw_start_pass(struct sw_cpu *c, struct sw_start *s)
 
 static void sw_start_now(struct sw_start *s)
 {
+	struct sw_thread *t;
 	unsigned long flags;
 	struct sw_cpu *c;
 
@@ -125,8 +126,9 @@ static void sw_start_now(struct sw_start *s)
 			s->has_cpu = 1;
 	}
 	if (s->has_thread) {
-		s->stretch = c->cur ? c->cur->stretch : 0;
-		s->spans = c->cur ? sw_spans(c, c->cur) : 0;
+		t = sw_entry_here(c);
+		s->stretch = t ? t->stretch : 0;
+		s->spans = t ? sw_spans(c, t) : 0;
 	}
 	sw_leave(c, flags);
 }

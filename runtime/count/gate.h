@@ -10,7 +10,7 @@
  *
  * Who may run what, against whom:
  *
- *   sw_gate_apply(), sw_gate_look()
+ *   sw_gate_apply(), sw_gate_look(), sw_gate_park()
  *				on its CPU, interrupts off, c->busy held
  *   sw_gate_try()		any context, NMI included
  *   sw_gate_stop()		the same
@@ -45,6 +45,31 @@ static void (*sw_gate_before)(struct sw_cpu *c);
 static DEFINE_PER_CPU(struct irq_work, sw_gate_work);
 static DEFINE_PER_CPU(struct sw_ask, sw_gate_asks);
 static bool sw_gates_on;		/* these are set up */
+
+/* Who switches threads is told when nothing counts any more, so that a switch costs nothing:
+ * after the last gate has shut, and before the first one opens. */
+static void (*sw_gate_parks)(struct sw_cpu *c, bool park);
+
+/* A clock goes on, and so does the time of sets. */
+static bool sw_gate_can_park(unsigned int slots)
+{
+	unsigned int slot;
+
+	for (slot = 0; slot < slots; slot++)
+		if (sw_slot_is_tsc(slot) || READ_ONCE(sw_pmu.set[slot]))
+			return false;
+	return READ_ONCE(sw_gate_parks);
+}
+
+static void sw_gate_park(struct sw_cpu *c, bool park)
+{
+	void (*parks)(struct sw_cpu *c, bool park) = READ_ONCE(sw_gate_parks);
+
+	if (c->parked == park || !parks)
+		return;
+	c->parked = park;
+	parks(c, park);
+}
 
 /* A counter of the active set is off the PMU, or stopped.  In an NMI it may be just now
  * that perf changes it. */
@@ -114,6 +139,7 @@ static void sw_gate_apply(struct sw_cpu *c, unsigned int set)
 	unsigned int slot, of, slots = smp_load_acquire(&sw_pmu.slots);
 	void (*before)(struct sw_cpu *c) = READ_ONCE(sw_gate_before);
 	bool stopped = READ_ONCE(sw_pmu.stopped);
+	bool park = stopped && sw_gate_can_park(slots);
 	u32 sets_stopped = atomic_read(&sw_pmu.sets_stopped);
 
 	WRITE_ONCE(c->gate_seq, c->gate_seq + 1);
@@ -122,6 +148,8 @@ static void sw_gate_apply(struct sw_cpu *c, unsigned int set)
 	sw_gate_read(c, slots, c->set, set);
 	if (before)
 		before(c);
+	if (!park)
+		sw_gate_park(c, false);
 	if (c->set != set) {
 		c->set = set;
 		c->set_gen++;
@@ -138,6 +166,8 @@ static void sw_gate_apply(struct sw_cpu *c, unsigned int set)
 		else
 			sw_gate_open(c, slot);
 	}
+	if (park)
+		sw_gate_park(c, true);
 	/* with sw_set_count_on() */
 	smp_store_release(&c->gate_seq, c->gate_seq + 1);
 }
@@ -199,6 +229,8 @@ sw_gate_enter(struct sw_cpu **c, unsigned long *flags, bool asked)
 	local_irq_save(*flags);
 	*c = this_cpu_ptr(&sw_cpus);
 	if ((*c)->busy || (sw_in_nmi() && !sw_gate_is_settled(*c)) ||
+	    /* what has begun to switch threads goes by what it has found */
+	    (sw_in_nmi() && (*c)->running && (*c)->running != current) ||
 	    (READ_ONCE(sw_pmu.locking) && !asked &&
 	     sw_may_hold_locks(*flags))) {
 		local_irq_restore(*flags);

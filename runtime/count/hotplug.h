@@ -59,9 +59,10 @@ static int sw_cpu_online(unsigned int cpu)
 		came(cpu);
 	if (mutex_trylock(&sw_session_lock)) {
 		sw_pmu_fill(false, SW_MAX_SLOTS, &slot);
-		sw_gates_look_again();
 		mutex_unlock(&sw_session_lock);
 	}
+	/* it may be as the script had it when it went */
+	sw_gates_look_again();
 	sw_work_queue(&sw_fill);
 	return 0;
 }

@@ -11,7 +11,8 @@
  *
  * Who may run what, against whom:
  *
- *   sw_on_switch()	tracepoint sched_switch: interrupts off, in the outgoing
+ *   sw_on_switch(), sw_on_switch_or_parked()
+ *			tracepoint sched_switch: interrupts off, in the outgoing
  *			thread, never nested.  An NMI may come at any point.
  *   sw_read_thread()	any context, NMI included, for the thread that this CPU
  *			is running
@@ -26,6 +27,8 @@
  *  - After it, and until the kernel has changed `current`, cur is the incoming
  *    thread.  cur->task is not current, so the read looks the outgoing thread
  *    up; its sum is complete and what comes now is the incoming one's.
+ *  - Where threads are stopped, or all is (sw_gate_park()), cur is NULL, and what the
+ *    table has of the thread is complete.
  *  - From before the switch looks at cur, a thread that is not watched cannot
  *    be taken in any more: `running` already names the other one.  SW_NONE.
  */
@@ -35,6 +38,7 @@
 #include "base/hooks.h"
 #include "base/kernel.h"
 #include "count/entry.h"
+#include "count/gate.h"
 #include "count/pass.h"
 #include "count/pmu.h"
 #include "count/table.h"
@@ -72,9 +76,25 @@ sw_switch_last(struct sw_cpu *c, struct sw_thread *out, struct sw_thread *in)
 	WRITE_ONCE(c->busy, 0);
 }
 
-static notrace void
-sw_on_switch(void *data, bool preempt, struct task_struct *prev,
-	     struct task_struct *next, unsigned int prev_state)
+/* ... and for one that ends when none is switched in or out. */
+static noinline void
+sw_switch_last_parked(struct sw_cpu *c, struct task_struct *prev)
+{
+	struct sw_thread *e = sw_table_find(&sw_threads, prev);
+
+	if (!e)
+		return;
+	WRITE_ONCE(c->busy, 1);
+	barrier();
+	sw_table_remove(&sw_threads, e);
+	barrier();
+	WRITE_ONCE(c->busy, 0);
+}
+
+/* PARKS: this CPU may be parked, see sw_gate_park(). */
+static __always_inline void
+sw_switch(struct task_struct *prev, struct task_struct *next,
+	  unsigned int prev_state, const bool parks)
 {
 	struct sw_cpu *c = this_cpu_ptr(&sw_cpus);
 	struct sw_thread *in = sw_table_find(&sw_threads, next);
@@ -84,6 +104,11 @@ sw_on_switch(void *data, bool preempt, struct task_struct *prev,
 	 * change cur behind our back. */
 	WRITE_ONCE(c->running, next);
 	barrier();
+	if (parks && c->parked) {
+		if (unlikely(prev_state & TASK_DEAD))
+			sw_switch_last_parked(c, prev);
+		return;
+	}
 	out = READ_ONCE(c->cur);
 	if (likely(!out && !in))
 		return;
@@ -92,7 +117,23 @@ sw_on_switch(void *data, bool preempt, struct task_struct *prev,
 	else
 		sw_switch_threads(c, out, in);
 }
+
+static notrace void
+sw_on_switch(void *data, bool preempt, struct task_struct *prev,
+	     struct task_struct *next, unsigned int prev_state)
+{
+	sw_switch(prev, next, prev_state, false);
+}
 SW_SWITCH_WITHOUT_STATE(sw_on_switch)
+
+/* In scripts that stop all. */
+static notrace void
+sw_on_switch_or_parked(void *data, bool preempt, struct task_struct *prev,
+		       struct task_struct *next, unsigned int prev_state)
+{
+	sw_switch(prev, next, prev_state, true);
+}
+SW_SWITCH_WITHOUT_STATE(sw_on_switch_or_parked)
 
 /*
  * Where others than the thread itself make entries, too: how current gets its own.
@@ -145,7 +186,7 @@ static void sw_take_in(struct sw_cpu *c, struct sw_thread *t)
 
 /* What runs here counts nowhere from now on.  Called with c->busy held, while it has an
  * entry where it does. */
-static void __maybe_unused sw_take_out(struct sw_cpu *c)
+static void sw_take_out(struct sw_cpu *c)
 {
 	unsigned int i, slots = sw_pmu.slots;
 	struct sw_thread *t = c->cur;
@@ -163,6 +204,21 @@ static void __maybe_unused sw_take_out(struct sw_cpu *c)
 		t->sum[i] += now;
 	}
 	c->cur = NULL;
+}
+
+/* All threads are switched out, and this CPU's is in again. */
+static void sw_vthread_park(struct sw_cpu *c, bool park)
+{
+	struct sw_thread *t;
+
+	if (park && c->cur) {
+		sw_take_out(c);
+	} else if (!park) {
+		/* or it is between two threads, and has seen the switch */
+		t = sw_table_find(&sw_threads, c->running ?: current);
+		if (t)
+			sw_take_in(c, t);
+	}
 }
 
 /* How current was found; the last three are why it was not. */
@@ -190,16 +246,18 @@ sw_watch_current(struct sw_cpu *c, enum sw_found *how)
 {
 	struct sw_thread *(*get)(bool *) = READ_ONCE(sw_entry_of_current);
 	bool stopped = false;
-	struct sw_thread *t = get ?
-			      get(&stopped) :
-			      sw_table_insert(&sw_threads, current,
-					      sw_thread_words ?: sw_pmu.slots);
+	struct sw_thread *t;
 
+	if (get)
+		t = get(&stopped);
+	else if (!c->parked || !(t = sw_table_find(&sw_threads, current)))
+		t = sw_table_insert(&sw_threads, current,
+				    sw_thread_words ?: sw_pmu.slots);
 	if (IS_ERR_OR_NULL(t)) {
 		*how = t ? SW_FOUND_NESTED : SW_FOUND_FULL;
 		return NULL;
 	}
-	if (unlikely(stopped))
+	if (unlikely(stopped || c->parked))
 		*how = SW_FOUND_SETTLED;
 	else
 		sw_take_in(c, t);
@@ -221,6 +279,12 @@ sw_find_current(struct sw_cpu *c, enum sw_found *how)
 	t = sw_table_find(&sw_threads, current);
 	*how = t ? SW_FOUND_SETTLED : SW_FOUND_GONE;
 	return t;
+}
+
+/* The entry of the thread that runs, also of one that is stopped; or NULL. */
+static struct sw_thread *__maybe_unused sw_entry_here(const struct sw_cpu *c)
+{
+	return likely(c->cur) ? c->cur : sw_table_find(&sw_threads, current);
 }
 
 /* What sw_thread_now() leaves: all that is not a watched thread's plain count. */
@@ -399,6 +463,8 @@ static void sw_on_ipi_exit(void *data, const char *reason)
 static void __maybe_unused sw_check_callbacks(void)
 {
 	check_trace_callback_type_sched_switch(SW_SWITCH_CALLBACK(sw_on_switch));
+	check_trace_callback_type_sched_switch(
+		SW_SWITCH_CALLBACK(sw_on_switch_or_parked));
 	check_trace_callback_type_irq_handler_entry(sw_on_irq_entry);
 	check_trace_callback_type_irq_handler_exit(sw_on_irq_exit);
 	check_trace_callback_type_softirq_entry(sw_on_softirq_entry);
@@ -418,6 +484,7 @@ static struct sw_hook sw_hooks[] = {
 /* From when this returns no sum changes. */
 static void sw_vthread_unhook(void)
 {
+	WRITE_ONCE(sw_gate_parks, NULL);
 	sw_hooks_off(sw_hooks, ARRAY_SIZE(sw_hooks));
 }
 
@@ -435,12 +502,13 @@ static void sw_vthread_stop(void)
  *	scripts with sets
  * @exclude_irq: what interrupts count is not the interrupted thread's
  * @on_switch: SW_SWITCH_CALLBACK(sw_on_switch), or who does what that does and more
+ * @parks: that one knows of CPUs that are parked
  * Context: sleepable.
  * Return: 0, or an errno; then all is as before.
  */
 static int
 sw_vthread_start(int max, unsigned int slots, bool exclude_irq,
-		 void *on_switch)
+		 void *on_switch, bool parks)
 {
 	void *mem;
 	unsigned int i;
@@ -454,6 +522,8 @@ sw_vthread_start(int max, unsigned int slots, bool exclude_irq,
 		return -ENOMEM;
 	sw_table_init(&sw_threads, mem);
 
+	if (parks)
+		WRITE_ONCE(sw_gate_parks, sw_vthread_park);
 	sw_hooks_find(sw_hooks, ARRAY_SIZE(sw_hooks));
 	for (i = 0; i < ARRAY_SIZE(sw_hooks); i++) {
 		struct sw_hook *h = &sw_hooks[i];

@@ -71,6 +71,7 @@ static u8 sw_slot_was[SW_ALL_EVENTS] = {
 #define SW_READS_THREADS 1
 #define SW_WATCHES_THREADS 2
 #define SW_READS_THE_DEAD 4
+#define SW_STOPS_ALL 8
 
 static const struct sw_event *sw_event_of(unsigned int id)
 {
@@ -138,11 +139,13 @@ static void sw_session_leave(void)
 static int sw_session_threads(unsigned int probes, unsigned int threads)
 {
 	bool watches = threads & SW_WATCHES_THREADS;
+	bool stops = threads & SW_STOPS_ALL;
 	int rc;
 
 	rc = sw_vthread_start(sw_config.threads, probes, sw_config.exclude_irq,
-			      watches ? sw_parts.watch->on_switch
-				      : SW_SWITCH_CALLBACK(sw_on_switch));
+			      watches ? sw_parts.watch->on_switch :
+			      stops ? SW_SWITCH_CALLBACK(sw_on_switch_or_parked)
+				    : SW_SWITCH_CALLBACK(sw_on_switch), stops);
 	if (rc) {
 		_stp_error("stapwatch: cannot watch threads: %s (%d)\n",
 			   rc == -ENOMEM ? "no memory for the thread table; try a smaller -G stapwatch_threads=N"
@@ -188,7 +191,7 @@ static int sw_session_begin(unsigned int probes, unsigned int threads)
 			   sw_config.dead, SW_MAX_DEAD);
 		return -EINVAL;
 	}
-	rc = threads ? sw_session_threads(probes, threads) : 0;
+	rc = threads & ~SW_STOPS_ALL ? sw_session_threads(probes, threads) : 0;
 	if (rc)
 		return rc;
 	sw_suspend_follow(SW_SUSPEND_COUNTS);
@@ -366,6 +369,9 @@ static void sw_session_complete(void)
 	if (sw_session_part && !sw_session.failed &&
 	    sw_session_part->begin(sw_slot_of))
 		sw_session.failed = true;
+	/* a script that begins stopped */
+	if (READ_ONCE(sw_pmu.stopped))
+		sw_gates_look_again();
 }
 
 /**

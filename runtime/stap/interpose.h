@@ -377,6 +377,7 @@ static unsigned int __maybe_unused sw_perf_probes(void)
  */
 #define SW_HAS_THREADS 0
 #define SW_HAS_WATCH 0
+#define SW_HAS_STOP 0
 #define SW_HAS_DEAD 0
 #define SW_HAS_SETS 0
 #define SW_HAS_SOCKETS 0
@@ -404,6 +405,7 @@ static unsigned int __maybe_unused sw_perf_probes(void)
 #define SW_USES_OF_THREADS						\
 	(SW_HAS_THREADS * SW_READS_THREADS |				\
 	 SW_HAS_WATCH * (SW_READS_THREADS | SW_WATCHES_THREADS) |	\
+	 SW_HAS_STOP * SW_STOPS_ALL |					\
 	 SW_HAS_DEAD * SW_READS_THE_DEAD)
 
 /* Constants decide, so that what is not pointed to is not compiled. */

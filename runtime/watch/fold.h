@@ -234,13 +234,35 @@ sw_watch_take_out(struct sw_cpu *c, struct sw_watch_cpu *wc,
 	sw_watch_goes(c, wc, e, w, sw_thread_times ? sw_clock_ns() : 0);
 }
 
+/* In place of sw_vthread_park() */
+static void sw_watch_park(struct sw_cpu *c, bool park)
+{
+	struct sw_watch_cpu *wc = this_cpu_ptr(&sw_watch_cpus);
+	struct sw_thread *e = park ? c->cur :
+			      sw_table_find(&sw_threads, c->running ?: current);
+	struct sw_watched *w;
+
+	if (!e)
+		return;
+	w = sw_watched_of(e);
+	if (park) {
+		sw_watch_take_out(c, wc, e, w);
+	} else if (!READ_ONCE(w->stop)) {
+		sw_take_in(c, e);
+		sw_watched_change(w);
+		WRITE_ONCE(w->on, true);
+		w->since = sw_clock_ns();
+		sw_watched_changed(w);
+	}
+}
+
 /* Current has an entry that this CPU does not know yet.  Return: NULL: it has none, or
  * none that shall count. */
 static struct sw_thread *sw_watch_comes(struct sw_cpu *c)
 {
 	struct sw_thread *e = sw_table_find(&sw_threads, current);
 
-	if (!e || READ_ONCE(sw_watched_of(e)->stop))
+	if (c->parked || !e || READ_ONCE(sw_watched_of(e)->stop))
 		return NULL;
 	c->hit.thread_found = 0;
 	if (sw_sums_are_void(e))
@@ -477,7 +499,7 @@ sw_watch_on_switch(void *data, bool preempt, struct task_struct *prev,
 	out = READ_ONCE(c->cur);
 	if (unlikely(prev_state & TASK_DEAD) && !out)
 		sw_watch_ends_stopped(c, prev);
-	if (likely(!out && !in))
+	if (likely(!out && !in) || c->parked)
 		return;
 	if (in && unlikely(READ_ONCE(sw_watched_of(in)->stop)))
 		in = NULL;

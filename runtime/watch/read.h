@@ -158,7 +158,8 @@ static s64 __maybe_unused sw_read_of(unsigned int slot, s64 tid)
 		e = sw_table_find(&sw_threads, task);
 	if (!e)
 		count = sw_read_ended(tid, slot);
-	else if (task == current && !READ_ONCE(sw_watched_of(e)->stop))
+	else if (task == current && !READ_ONCE(sw_watched_of(e)->stop) &&
+		 !raw_cpu_read(sw_cpus.parked))
 		count = sw_read_current(slot);
 	else if (!sw_watch_read_record(e, task, slot, &v))
 		;

@@ -201,6 +201,8 @@ static int sw_watch_start(unsigned int slots, int dead)
 		return rc;
 	}
 	sw_entry_of_current = sw_entry_get;
+	if (sw_gate_parks)
+		WRITE_ONCE(sw_gate_parks, sw_watch_park);
 	WRITE_ONCE(sw_word_begins, sw_targets_begin);
 	return 0;
 }
