@@ -64,8 +64,12 @@ static struct sw_thread *sw_entry_claim(struct task_struct *task)
 	struct sw_thread *e = sw_table_claim(&sw_threads, task,
 					     sw_thread_words ?: sw_watch.slots);
 
-	if (e)
-		sw_watched_begin(sw_watched_of(e), e);
+	if (!e)
+		return NULL;
+	sw_watched_begin(sw_watched_of(e), e);
+	/* with sw_set_forget_sums() */
+	if (sw_thread_set(e))
+		sw_thread_set(e)->begun = smp_load_acquire(&sw_sets_gone);
 	return e;
 }
 
@@ -103,7 +107,7 @@ sw_watch_add(struct task_struct *task, u64 bits, u64 own, unsigned int kept)
 		e = new = sw_entry_claim(task);
 	if (!e) {
 		for (; bits; bits &= bits - 1)
-			atomic64_set(&sw_watch.targets[__ffs64(bits)].holed, ~0);
+			WRITE_ONCE(sw_watch.targets[__ffs64(bits)].no_room, true);
 		return false;
 	}
 	w = sw_watched_of(e);
@@ -139,13 +143,13 @@ static struct sw_thread *sw_entry_get(bool *stopped)
 		e = new = sw_entry_claim(current);
 	if (e) {
 		w = sw_watched_of(e);
+		if (sw_sums_are_void(e))
+			sw_fold_begin(NULL, e, false);
 		sw_watched_change(w);
 		w->self = true;
 		sw_watch_take_back(w);
-		if (!new && sw_sums_are_void(e))
-			sw_fold_begin(NULL, e, false);
 		*stopped = w->stop;
-		WRITE_ONCE(w->on, !w->stop);
+		WRITE_ONCE(w->on, !w->stop && !this_cpu_read(sw_cpus.parked));
 		w->since = sw_clock_ns();
 		sw_watched_changed(w);
 	}

@@ -5,9 +5,11 @@
  *
  * Who may run what, against whom:
  *
- *   sw_watch_on_switch()	as sw_on_switch(): interrupts off, in the outgoing
+ *   sw_watch_on_switch(), sw_watch_ends_stopped(), sw_watch_stopped_comes()
+ *				as sw_on_switch(): interrupts off, in the outgoing
  *				thread, never nested; in the place of that one
- *   sw_fold_current()		the CPU that runs the thread, c->busy held, any context
+ *   sw_fold_current(), sw_fold_begin(), sw_watch_park()
+ *				the CPU that runs the thread, c->busy held, any context
  *   sw_watch_look()		interrupts off: who wants it at once, and where another
  *				CPU has asked (base/ask.h); sleepable code by on_each_cpu()
  *   sw_watch_ask()		any context
@@ -18,7 +20,7 @@
  * have an entry now that its switch did not see, or count for other targets.  Either
  * the interrupt finds the thread still running, and takes it in, or the thread has
  * gone and its next switch finds the entry.  There is no third case, since a switch
- * has interrupts off.
+ * has interrupts off; who asks within one is asked again after it.
  */
 #ifndef STAPWATCH_WATCH_FOLD_H
 #define STAPWATCH_WATCH_FOLD_H
@@ -253,6 +255,10 @@ static void sw_watch_park(struct sw_cpu *c, bool park)
 		WRITE_ONCE(w->on, true);
 		w->since = sw_clock_ns();
 		sw_watched_changed(w);
+		/* it may have come to be others' meanwhile */
+		sw_watch_see_targets(wc);
+		if (sw_watch_must_turn(wc, w))
+			sw_watch_turn(wc, w);
 	}
 }
 
@@ -286,9 +292,6 @@ static void sw_watch_look_at_current(struct sw_cpu *c, struct sw_watch_cpu *wc)
 			now = SW_NONE;
 		WRITE_ONCE(sw_cpu_counts(wc)[i], now);
 	}
-	/* between two threads: the next switch does all this */
-	if (c->running && c->running != current)
-		return;
 	if (!e || e->task != current)
 		e = sw_watch_comes(c);
 	w = e ? sw_watched_of(e) : NULL;
@@ -314,7 +317,7 @@ static void sw_watch_look_at_current(struct sw_cpu *c, struct sw_watch_cpu *wc)
 }
 
 /* What this CPU runs is taken in, and brought up to date.  Return: false where that must
- * wait, see sw_gate_enter(). */
+ * wait, see sw_gate_enter(), or until the switch is over. */
 static bool sw_watch_try_look(bool asked)
 {
 	struct sw_watch_cpu *wc;
@@ -323,6 +326,11 @@ static bool sw_watch_try_look(bool asked)
 
 	if (!sw_gate_enter(&c, &flags, asked))
 		return false;
+	/* between two threads the next one would be missed, which has been switched to */
+	if (c->running && c->running != current) {
+		sw_gate_leave(c, flags);
+		return false;
+	}
 	wc = this_cpu_ptr(&sw_watch_cpus);
 	WRITE_ONCE(wc->rounds, wc->rounds + 1);
 	/* before it looks, since who asks from now on wants another look; with
@@ -417,7 +425,7 @@ sw_watch_leaves(struct sw_thread *e, struct sw_watched *w,
 {
 	raw_spin_lock(&sw_watch.lock);
 	/* somebody may have come in between */
-	if (ended || !(w->want || w->kept || w->self))
+	if (ended || !(w->want || w->kept || w->self || w->let_go))
 		sw_watch_remove(e, task, ended);
 	raw_spin_unlock(&sw_watch.lock);
 }
@@ -440,7 +448,8 @@ sw_watch_switch(const struct sw_cpu *c, struct sw_thread *out,
 		if (unlikely(sw_watch_must_turn(wc, w)))
 			sw_watch_turn(wc, w);
 		if (unlikely(ended ||
-			     !(w->targets || w->kept || w->self)))
+			     !(w->targets || w->kept || w->self ||
+			       w->let_go)))
 			sw_watch_leaves(out, w, prev, ended);
 	}
 	if (in) {
@@ -467,6 +476,22 @@ sw_watch_ends_stopped(struct sw_cpu *c, struct task_struct *task)
 	WRITE_ONCE(c->busy, 1);
 	barrier();
 	sw_watch_leaves(e, sw_watched_of(e), task, true);
+	barrier();
+	WRITE_ONCE(c->busy, 0);
+}
+
+/* It counts for nobody, but which targets are its own may have changed. */
+static noinline void
+sw_watch_stopped_comes(struct sw_cpu *c, struct sw_thread *e)
+{
+	struct sw_watch_cpu *wc = this_cpu_ptr(&sw_watch_cpus);
+	struct sw_watched *w = sw_watched_of(e);
+
+	WRITE_ONCE(c->busy, 1);
+	barrier();
+	sw_watch_see_targets(wc);
+	if (sw_watch_must_turn(wc, w))
+		sw_watch_turn(wc, w);
 	barrier();
 	WRITE_ONCE(c->busy, 0);
 }
@@ -501,8 +526,10 @@ sw_watch_on_switch(void *data, bool preempt, struct task_struct *prev,
 		sw_watch_ends_stopped(c, prev);
 	if (likely(!out && !in) || c->parked)
 		return;
-	if (in && unlikely(READ_ONCE(sw_watched_of(in)->stop)))
+	if (in && unlikely(READ_ONCE(sw_watched_of(in)->stop))) {
+		sw_watch_stopped_comes(c, in);
 		in = NULL;
+	}
 	if (sw_thread_words)
 		sw_watch_begin_sums(c, out, in);
 	sw_switch_threads(c, out, in);

@@ -44,6 +44,9 @@ sw_thread_shut_now(pid_t tid, enum sw_watch_gate gate, bool shut)
 	task = READ_ONCE(sw_watch.on) ? sw_watch_task(tid, PIDTYPE_PID) : NULL;
 	if (task)
 		e = sw_table_find(&sw_threads, task);
+	/* nobody asks for it any more */
+	if (e && sw_watched_of(e)->let_go)
+		e = NULL;
 	if (e) {
 		w = sw_watched_of(e);
 		if (gate == SW_GATE_COUNTS)

@@ -256,7 +256,8 @@ static s64 sw_read_target(unsigned int slot, unsigned int kind, s64 pid,
 		if (whole)
 			sum += READ_ONCE(sw_target_sums(wc, nr, false)[slot]);
 	}
-	holed = sw_is_holed(atomic64_read(&t->holed), slot) || READ_ONCE(t->rest);
+	holed = sw_is_holed(atomic64_read(&t->holed), slot) ||
+		READ_ONCE(t->rest) || READ_ONCE(t->no_room);
 	/* with sw_target_declare(): it is still the one that was found */
 	smp_rmb();
 	if (READ_ONCE(t->order) != order || !order ||

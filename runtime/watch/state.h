@@ -16,9 +16,12 @@
  *   state.h	what there is
  *   fold.h	from the table to records and targets, at a switch or when asked for
  *   list.h	threads that have ended
+ *   target.h	processes and cgroups: their places
  *   attach.h	who belongs to what: asked for, born, ended, left
+ *   gate.h	what is stopped, or not sampled
  *   cgroup.h	threads that come into a cgroup and leave it
  *   read.h	what scripts read
+ *   wants.h	which samples are wanted
  *   session.h	from the first anchor to the last end probe
  *
  * Who may run what, against whom:
@@ -69,6 +72,7 @@ struct sw_target {
 	bool filled;		/* the threads that were there have its bit */
 	bool had;		/* some of them do */
 	bool rest;		/* the others are left to a work: no reading yet */
+	bool no_room;		/* some of its threads have no entry: no reading */
 	pid_t pid;
 	u64 order;		/* the smaller one was asked for before */
 	int members;		/* threads that have its bit */

@@ -107,6 +107,7 @@ static void sw_target_open(struct sw_target *t)
 		memset(sw_target_sums(per_cpu_ptr(&sw_watch_cpus, cpu), nr, 0),
 		       0, 2 * sw_watch.slots * sizeof(u64));
 	atomic64_set(&t->holed, 0);
+	WRITE_ONCE(t->no_room, false);
 	t->members = 0;
 	WRITE_ONCE(t->state, SW_TARGET_ON);
 	WRITE_ONCE(sw_watch.active, sw_watch.active | 1ULL << nr);
