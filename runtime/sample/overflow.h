@@ -25,6 +25,7 @@
 #include "base/session.h"
 #include "count/pmu.h"
 #include "sample/stack.h"
+#include "sample/wanted.h"
 #include "trace/abi.h"
 #include "trace/trace.h"
 #include <linux/atomic.h>
@@ -110,12 +111,6 @@ static DEFINE_PER_CPU(u64, sw_samples_off);
 static DEFINE_PER_CPU(u64, sw_random);
 /* what the counters stood at, by sampler and slot */
 static DEFINE_PER_CPU(u64 (*)[SW_MAX_SLOTS], sw_sample_last);
-
-/* Is the thread to be sampled?  NULL if all threads are.  watch/ sets it,
- * and counts the samples that it rejects. */
-static bool (*sw_sample_is_wanted)(const struct task_struct *task);
-/* ... and has the script said that it is not, for now?  NULL: of no thread. */
-static bool (*sw_sample_is_off)(const struct task_struct *task);
 
 /* ---- the period */
 
@@ -278,7 +273,7 @@ static bool sw_profile_is_off(void)
 	return unlikely(READ_ONCE(sw_profile.off)) ||
 	       unlikely(atomic_read(&sw_pmu.sets_unsampled) >>
 			this_cpu_read(sw_cpus.set) & 1) ||
-	       (unlikely(sw_sample_is_off) && sw_sample_is_off(current));
+	       sw_sample_asks(&sw_sample_is_off, false);
 }
 
 static void sw_overflow(struct perf_event *event, struct perf_sample_data *data,
@@ -300,7 +295,7 @@ static void sw_overflow(struct perf_event *event, struct perf_sample_data *data,
 	}
 	if (unlikely(sampler->wants_nmi) && !sw_in_nmi())
 		atomic_inc(&sampler->no_nmi);
-	if (unlikely(sw_sample_is_wanted) && !sw_sample_is_wanted(current)) {
+	if (!sw_sample_asks(&sw_sample_is_wanted, true)) {
 		sw_next_period(&s);
 		return;
 	}

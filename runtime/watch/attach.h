@@ -111,7 +111,8 @@ sw_watch_add(struct task_struct *task, u64 bits, u64 own, unsigned int kept)
 		return false;
 	}
 	w = sw_watched_of(e);
-	w->own |= own;
+	if (own & ~w->own)
+		WRITE_ONCE(w->own, w->own | own);
 	sw_watch_take_back(w);
 	if (kept)
 		w->kept = true;

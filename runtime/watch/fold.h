@@ -53,7 +53,8 @@ sw_fold_count(struct sw_watch_cpu *wc, struct sw_watched *w, unsigned int slot,
 	WRITE_ONCE(w->last[slot], count);
 	for (; more && bits; bits &= bits - 1) {
 		target = __ffs64(bits);
-		sum = sw_target_sums(wc, target, w->own >> target & 1) + slot;
+		sum = sw_target_sums(wc, target,
+				     READ_ONCE(w->own) >> target & 1) + slot;
 		WRITE_ONCE(*sum, *sum + more);
 	}
 }
@@ -150,7 +151,7 @@ sw_watch_turn(struct sw_watch_cpu *wc, struct sw_watched *w)
 	for (gone = w->want & ~sw_watch.active; gone; gone &= gone - 1)
 		sw_watch.targets[__ffs64(gone)].members--;
 	w->want &= sw_watch.active;
-	w->own &= sw_watch.active;
+	WRITE_ONCE(w->own, w->own & sw_watch.active);
 	w->targets = w->want;
 	raw_spin_unlock(&sw_watch.lock);
 }
