@@ -62,26 +62,9 @@ sw_switch_threads(struct sw_cpu *c, struct sw_thread *out, struct sw_thread *in)
 	sw_pass(c, out ? out->sum : c->nobody, in ? in->sum : c->nobody, in);
 }
 
-/* The same for a thread that will not come back. */
-static noinline void
-sw_switch_last(struct sw_cpu *c, struct sw_thread *out, struct sw_thread *in)
+/* A thread will not come back: its entry, if it has one, goes. */
+static void sw_switch_removes(struct sw_cpu *c, struct sw_thread *e)
 {
-	sw_switch_threads(c, out, in);
-	if (!out)
-		return;
-	WRITE_ONCE(c->busy, 1);
-	barrier();
-	sw_table_remove(&sw_threads, out);
-	barrier();
-	WRITE_ONCE(c->busy, 0);
-}
-
-/* ... and for one that ends when none is switched in or out. */
-static noinline void
-sw_switch_last_parked(struct sw_cpu *c, struct task_struct *prev)
-{
-	struct sw_thread *e = sw_table_find(&sw_threads, prev);
-
 	if (!e)
 		return;
 	WRITE_ONCE(c->busy, 1);
@@ -89,6 +72,20 @@ sw_switch_last_parked(struct sw_cpu *c, struct task_struct *prev)
 	sw_table_remove(&sw_threads, e);
 	barrier();
 	WRITE_ONCE(c->busy, 0);
+}
+
+static noinline void
+sw_switch_last(struct sw_cpu *c, struct sw_thread *out, struct sw_thread *in)
+{
+	sw_switch_threads(c, out, in);
+	sw_switch_removes(c, out);
+}
+
+/* ... and of one that ends when none is switched in or out. */
+static noinline void
+sw_switch_last_parked(struct sw_cpu *c, struct task_struct *prev)
+{
+	sw_switch_removes(c, sw_table_find(&sw_threads, prev));
 }
 
 /* PARKS: this CPU may be parked, see sw_gate_park(). */

@@ -98,13 +98,9 @@ sw_wait_was_ready(const struct sw_thread *e, u64 left, bool back, u64 ns)
 
 static bool sw_wait_wants(const struct task_struct *task)
 {
-	bool (*wants)(const struct task_struct *) =
-		READ_ONCE(sw_sample_is_wanted);
-	bool (*is_off)(const struct task_struct *) =
-		READ_ONCE(sw_sample_is_off);
-
-	return !READ_ONCE(sw_profile.off) && (!wants || wants(task)) &&
-	       (!is_off || !is_off(task));
+	return !READ_ONCE(sw_profile.off) &&
+	       sw_sample_asks(&sw_sample_is_wanted, task, true) &&
+	       !sw_sample_asks(&sw_sample_is_off, task, false);
 }
 
 static struct sw_sample sw_wait_first_sample(void)

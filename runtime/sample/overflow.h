@@ -273,7 +273,7 @@ static bool sw_profile_is_off(void)
 	return unlikely(READ_ONCE(sw_profile.off)) ||
 	       unlikely(atomic_read(&sw_pmu.sets_unsampled) >>
 			this_cpu_read(sw_cpus.set) & 1) ||
-	       sw_sample_asks(&sw_sample_is_off, false);
+	       sw_sample_asks(&sw_sample_is_off, current, false);
 }
 
 static void sw_overflow(struct perf_event *event, struct perf_sample_data *data,
@@ -295,7 +295,7 @@ static void sw_overflow(struct perf_event *event, struct perf_sample_data *data,
 	}
 	if (unlikely(sampler->wants_nmi) && !sw_in_nmi())
 		atomic_inc(&sampler->no_nmi);
-	if (!sw_sample_asks(&sw_sample_is_wanted, true)) {
+	if (!sw_sample_asks(&sw_sample_is_wanted, current, true)) {
 		sw_next_period(&s);
 		return;
 	}

@@ -16,13 +16,14 @@ static bool (*sw_sample_is_wanted)(const struct task_struct *task);
 /* ... and has the script said that it is not, for now?  NULL: of no thread. */
 static bool (*sw_sample_is_off)(const struct task_struct *task);
 
-/* What one of them says of current; a handler may set it meanwhile. */
+/* What one of them says; a handler may set it meanwhile. */
 static __always_inline bool
-sw_sample_asks(bool (**whom)(const struct task_struct *task), bool otherwise)
+sw_sample_asks(bool (**whom)(const struct task_struct *task),
+	       const struct task_struct *task, bool otherwise)
 {
 	bool (*ask)(const struct task_struct *task) = READ_ONCE(*whom);
 
-	return unlikely(ask) ? ask(current) : otherwise;
+	return unlikely(ask) ? ask(task) : otherwise;
 }
 
 #endif
