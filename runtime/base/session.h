@@ -5,7 +5,7 @@
  * Who may run what, against whom:
  *
  *   sw_config		set by a begin probe that comes before all that ask it
- *   sw_is_running()	any context
+ *   sw_is_running(), sw_is_over()	any context
  *   sw_session_lock	sleepable: around what opens and closes counters
  */
 #ifndef STAPWATCH_BASE_SESSION_H
@@ -58,6 +58,19 @@ static bool sw_is_running(void)
 	const atomic_t *state = smp_load_acquire(&sw_state);
 
 	return state && atomic_read(state) == sw_state_running;
+}
+
+/**
+ * sw_is_over - does SystemTap take its probes away, or has module init failed?
+ * Context: any.
+ */
+static bool sw_is_over(void)
+{
+	/* with sw_state_running, which is set before it */
+	const atomic_t *state = smp_load_acquire(&sw_state);
+
+	/* ERROR, STOPPING and STOPPED come after RUNNING, and STARTING before it */
+	return !state || atomic_read(state) > sw_state_running;
 }
 
 #endif

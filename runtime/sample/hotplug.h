@@ -129,8 +129,8 @@ sw_sampler_follow(const struct sw_sampler *s, struct perf_event *e, int cpu)
 {
 	int rc;
 
-	/* what samples waits is of no CPU */
-	if (s->is_wait)
+	/* what samples waits, or threads, is of no CPU */
+	if (s->is_wait || e->cpu < 0)
 		return 0;
 	rc = sw_samplers_follow_cpus();
 	if (rc)

@@ -23,6 +23,7 @@
 #include "count/pmu.h"
 #include "message/session.h"
 #include "sample/hotplug.h"
+#include "sample/of_threads.h"
 #include "sample/off_cpu.h"
 #include "sample/sampler.h"
 #include "set/open.h"
@@ -105,6 +106,24 @@ sw_waits_create(const struct perf_event_attr *given, int cpu,
 	return sw_parts.waits->create(s, cpu);
 }
 
+/* A sampler of the threads that the script has named, of which SystemTap holds one event
+ * for all CPUs, too. */
+static struct perf_event *
+sw_of_threads_create(struct sw_sampler *s, const struct perf_event_attr *attr,
+		     const struct sw_event *ev, bool try_precise)
+{
+	struct perf_event *e;
+
+	if (sw_has_chosen_cpus) {
+		_stp_error("stapwatch: profile_thread() and profile_process() sample threads on whatever CPU; leave out stapwatch_cpus\n");
+		return ERR_PTR(-EINVAL);
+	}
+	e = sw_of_threads_open(s, attr, try_precise);
+	if (IS_ERR(e))
+		sw_sampling_failed(ev, PTR_ERR(e));
+	return e;
+}
+
 /*
  * A perf probe that samples.  Between perf and SystemTap's handler stands
  * sw_overflow(); and the type may be a number that stands for an event of the
@@ -119,6 +138,7 @@ sw_sampling_create(const struct perf_event_attr *given, int cpu,
 	struct perf_event_attr attr = *given;
 	struct sw_sampler *s;
 	struct perf_event *e;
+	bool try_precise;
 	int rc;
 
 	if (!ev)
@@ -151,14 +171,18 @@ sw_sampling_create(const struct perf_event_attr *given, int cpu,
 	}
 	if (given->type == SW_SAMPLING_OFF_CPU)
 		return sw_waits_create(given, cpu, task, handler);
+	if (s && !task && sw_of_threads.asked)
+		return NULL;
 	if (!s)
 		s = sw_sampler_new(given, &attr, ev->name, ev->flags,
 				   ev->random, handler);
 	sw_sampler_describe(&attr);
-	e = sw_sampler_create(s, &attr, cpu, task,
-			      (given->type == SW_SAMPLING_TABLE &&
-			       attr.type != PERF_TYPE_SOFTWARE) ||
-			      ((ev->flags & SW_IS_LOADS) && !attr.precise_ip));
+	try_precise = (given->type == SW_SAMPLING_TABLE &&
+		       attr.type != PERF_TYPE_SOFTWARE) ||
+		      ((ev->flags & SW_IS_LOADS) && !attr.precise_ip);
+	if (!task && sw_of_threads.asked)
+		return sw_of_threads_create(s, &attr, ev, try_precise);
+	e = sw_sampler_create(s, &attr, cpu, task, try_precise);
 	/* the CPU has just gone offline; SystemTap has none of such */
 	if (PTR_ERR_OR_ZERO(e) == -ENODEV && !task &&
 	    (attr.type == PERF_TYPE_SOFTWARE || !cpu_online(cpu)))
@@ -191,14 +215,17 @@ static void sw_samples_last(void)
 
 static void sw_samples_release(struct perf_event *e)
 {
-	bool last;
+	bool last, over;
 
 	if (!sw_is_sampler(e))
 		return;
 	/* or a script's own event goes, of a process that has ended */
-	if (!sw_is_running())
+	over = sw_is_over();
+	if (over)
 		sw_samplers_leave();
 	mutex_lock(&sw_profile.lock);
+	if (over)
+		sw_of_threads_close();
 	if (sw_parts.waits)
 		sw_parts.waits->release(e);
 	last = !--sw_profile.open;
@@ -232,11 +259,18 @@ sw_samples_create(const struct perf_event_attr *given, int cpu,
 	return rc ? ERR_PTR(rc) : e;
 }
 
+/* After all has ended, also where a session has failed. */
+static void sw_samples_let_go(void)
+{
+	sw_profile_end();
+	sw_of_threads_forget();
+}
+
 static const struct sw_samples_part sw_samples_part = {
 	.create = sw_samples_create,
 	.last = sw_samples_last,
 	.release = sw_samples_release,
-	.end = sw_profile_end,
+	.end = sw_samples_let_go,
 };
 
 static const struct sw_waits_part sw_waits_part = {

@@ -352,9 +352,19 @@ static int read_options(struct record *r, int argc, char **argv)
 	return 0;
 }
 
+static bool has_waits(const struct record *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->nr_events; i++)
+		if (r->events[i].is_wait)
+			return true;
+	return false;
+}
+
 static void write_script(const struct record *r, struct buf *out)
 {
-	bool waits = false;
+	const bool waits = has_waits(r);
 	size_t i;
 
 	record_when_script(&r->when, out);
@@ -368,18 +378,20 @@ static void write_script(const struct record *r, struct buf *out)
 		buf_puts(out, "); profile_only_watched() }\n");
 	} else if (r->tid) {
 		buf_puts(out, "global record_tid = 0\n"
-			      "probe begin { profile_only_watched(); if (!thread_watch(record_tid)) exit() }\n");
+			      "probe begin { profile_only_watched(); if (!thread_watch(record_tid) || !profile_thread(record_tid)) exit() }\n");
 		/* or the command ends it */
 		if (!r->command)
 			buf_puts(out, "probe timer.ms(100) { if (!thread_is_watched(record_tid)) exit() }\n");
 	} else if (r->pid) {
-		buf_puts(out, "probe begin { if (!profile_only(target())) exit() }\n"
+		buf_puts(out, "probe begin { if (!profile_only(target()) || !profile_process(target())) exit() }\n"
 			      "probe timer.ms(100) { if (!tree_threads(target())) exit() }\n");
 	} else if (!r->all && !r->cpus) {
-		buf_puts(out, "probe begin { profile_only(target()) }\n");
+		buf_puts(out, "probe begin { profile_process(target()) }\n");
+		/* which are sampled of all threads */
+		if (waits)
+			buf_puts(out, "probe begin { profile_only(target()) }\n");
 	}
 	for (i = 0; i < r->nr_events; i++) {
-		waits |= r->events[i].is_wait;
 		buf_puts(out, "probe kernel.pmu_profile(");
 		buf_stap_string(out, r->events[i].text);
 		buf_puts(out, ") { profile_sample() }\n");
