@@ -21,6 +21,7 @@
 #include "sample/open_wait.h"
 #include "sample/overflow.h"
 #include "sample/stack.h"
+#include "sample/write.h"
 #include "trace/images.h"
 #include "trace/imagetable.h"
 #include "trace/maps.h"
