@@ -21,6 +21,7 @@
 #define SW_MESSAGE_MAX_SIZE 4096	/* of a record, in any version */
 #define SW_MESSAGE_SET 32
 #define SW_MESSAGE_EVENT 64
+#define SW_MESSAGE_OVERFLOWED 256
 
 enum sw_message_kind {
 	SW_MESSAGE_SENT = 1,	/* by stapwatch_notify() */
@@ -41,6 +42,9 @@ struct sw_message {
 	/* ended by a 0 */
 	char set[SW_MESSAGE_SET];	/* the active one on that CPU; "": none */
 	char event[SW_MESSAGE_EVENT];	/* whose overflow it was; "": no one's */
+	/* of an overflow: all events that have overflowed on that CPU since its last
+	 * message of an overflow, each ended by a newline; "...\n": and more */
+	char overflowed[SW_MESSAGE_OVERFLOWED];
 };
 
 #endif

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/compat.h"
 #include "message/abi.h"
+#include "sample/overflow.h"
 #include "trace/ring.h"
 #include <linux/cpumask.h>
 #include <linux/irq_work.h>
@@ -33,6 +34,7 @@ struct sw_note {
 	u32 cpu;
 	u32 pid;
 	u32 tid;
+	u32 overflowed;		/* samplers, a bit each */
 	u64 ns;
 	s64 value;
 	u64 ip;
@@ -40,7 +42,7 @@ struct sw_note {
 	char set[SW_MESSAGE_SET];
 };
 
-_Static_assert(sizeof(struct sw_note) == 80, "as stapwatch-production(7) has it");
+_Static_assert(sizeof(struct sw_note) == 88, "as stapwatch-production(7) has it");
 
 struct sw_notify_cpu {
 	struct sw_ring rings[2];	/* [1]: where [0] is being written to */
@@ -60,8 +62,9 @@ static void sw_notify_wake(struct irq_work *work)
 	wake_up_interruptible(sw_notify_all.readers);
 }
 
-static bool sw_note_put(struct sw_notify_cpu *n, s64 value, u64 ip,
-			const char *set, const char *event)
+static bool
+sw_note_put(struct sw_notify_cpu *n, s64 value, u64 ip, const char *set,
+	    const char *event, u32 overflowed)
 {
 	struct sw_ring *r = n->rings;
 	struct sw_note *note = NULL;
@@ -74,6 +77,7 @@ static bool sw_note_put(struct sw_notify_cpu *n, s64 value, u64 ip,
 				.cpu = smp_processor_id(),
 				.pid = current->tgid,
 				.tid = current->pid,
+				.overflowed = overflowed,
 				.ns = sw_clock_ns(),
 				.value = value,
 				.ip = ip,
@@ -90,14 +94,15 @@ static bool sw_note_put(struct sw_notify_cpu *n, s64 value, u64 ip,
 /**
  * sw_notify - send a message to who reads them
  * @set: the name of the set that is active here, or ""
- * @event: the name of the event that overflowed, which stays; or NULL
+ * @sampler: whose overflow it is; or NULL
  * Context: any.
  * Return: whether there was room.
  */
 static bool __maybe_unused
-sw_notify(s64 value, u64 ip, const char *set, const char *event)
+sw_notify(s64 value, u64 ip, const char *set, const struct sw_sampler *sampler)
 {
 	struct sw_notify_cpu *n;
+	u32 overflowed = 0;
 	unsigned long flags;
 	bool sent;
 
@@ -105,14 +110,22 @@ sw_notify(s64 value, u64 ip, const char *set, const char *event)
 		return false;
 	local_irq_save(flags);
 	n = this_cpu_ptr(sw_notify_all.cpus);
-	sent = sw_note_put(n, value, ip, set, event);
+	/* one that came in the middle may have told of this one */
+	if (sampler)
+		overflowed = sw_overflows_to_tell() |
+			     1U << (sampler - sw_profile.samplers);
+	sent = sw_note_put(n, value, ip, set, sampler ? sampler->name : NULL,
+			   overflowed);
 	/* in one instruction, as an NMI may come in the middle */
-	if (!sent)
+	if (!sent) {
 		this_cpu_inc(sw_notify_all.cpus->lost);
+		this_cpu_or(sw_overflows_untold, overflowed);
+	}
 	/* a full barrier in it is with a reader's, between its coming to the queue and
 	 * its looking for messages */
-	else if (wq_has_sleeper(sw_notify_all.readers))
+	else if (wq_has_sleeper(sw_notify_all.readers)) {
 		irq_work_queue(&n->wake);
+	}
 	local_irq_restore(flags);
 	return sent;
 }
@@ -154,6 +167,29 @@ static struct sw_note *sw_notify_oldest(struct sw_ring **from)
 	return oldest;
 }
 
+/* Of samplers, a line each. */
+static void sw_message_names(char *to, size_t size, u32 samplers)
+{
+	static const char more[] = "...\n";
+	size_t len = 0, n;
+	unsigned int i;
+
+	for (i = 0; i < SW_MAX_SAMPLERS; i++) {
+		const char *name = sw_profile.samplers[i].name;
+
+		if (!(samplers >> i & 1) || !name)
+			continue;
+		n = strlen(name);
+		if (len + n + 1 + sizeof(more) > size) {
+			memcpy(to + len, more, sizeof(more));
+			return;
+		}
+		memcpy(to + len, name, n);
+		len += n;
+		to[len++] = '\n';
+	}
+}
+
 /**
  * sw_notify_next - take the oldest message out
  * Context: one reader at a time.
@@ -180,6 +216,8 @@ static bool sw_notify_next(struct sw_message *m)
 	memcpy(m->set, note->set, sizeof(m->set));
 	if (note->event)
 		strscpy(m->event, note->event, sizeof(m->event));
+	sw_message_names(m->overflowed, sizeof(m->overflowed),
+			 note->overflowed);
 	sw_ring_drop(r, sizeof(*note));
 	m->lost = sw_notify_lost();
 	return true;

@@ -106,6 +106,9 @@ static struct {
 
 static DEFINE_PER_CPU(struct sw_sample *, sw_sample);
 static DEFINE_PER_CPU(u64 [SW_MAX_SAMPLERS], sw_overflows);
+/* of which messages have told; and samplers of messages that found no room */
+static DEFINE_PER_CPU(u64 [SW_MAX_SAMPLERS], sw_overflows_told);
+static DEFINE_PER_CPU(u32, sw_overflows_untold);
 /* overflows while the script took no samples */
 static DEFINE_PER_CPU(u64, sw_samples_off);
 static DEFINE_PER_CPU(u64, sw_random);
@@ -353,6 +356,23 @@ static __always_inline u64 sw_sample_period(const struct sw_sample *s)
 static __always_inline u64 sw_sample_overflows(const struct sw_sample *s)
 {
 	return this_cpu_read(sw_overflows[s->sampler - sw_profile.samplers]);
+}
+
+/* The samplers, a bit each, that no message of this CPU has told of since they overflowed
+ * here.  Of one that overflows meanwhile, in an NMI, two messages may tell. */
+static u32 __maybe_unused sw_overflows_to_tell(void)
+{
+	u32 mask = this_cpu_xchg(sw_overflows_untold, 0);
+	unsigned int i;
+	u64 n;
+
+	for (i = 0; i < sw_profile.nr; i++) {
+		n = this_cpu_read(sw_overflows[i]);
+		if (this_cpu_read(sw_overflows_told[i]) != n)
+			mask |= 1U << i;
+		this_cpu_write(sw_overflows_told[i], n);
+	}
+	return mask;
 }
 
 static __always_inline u64 sw_sample_stack_id(struct sw_sample *s)

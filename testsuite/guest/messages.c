@@ -70,9 +70,12 @@ int main(int argc, char **argv)
 		}
 		n++;
 		printf("message %" PRId64 " pid %u tid %u cpu %u ip %" PRIx64
-		       " ns %" PRIu64 " set '%s' event '%s'\n",
+		       " ns %" PRIu64 " set '%s' event '%s'",
 		       got.value, got.pid, got.tid, got.cpu, got.ip, got.ns,
 		       got.set, got.event);
+		for (; *got.overflowed; got.overflowed++)
+			putchar(*got.overflowed == '\n' ? '+' : *got.overflowed);
+		putchar('\n');
 	}
 	printf("got %ld lost %" PRIu64 " %s\n", n, stapwatch_messages_lost(m),
 	       rc < 0 ? stapwatch_error() : "enough");

@@ -11,7 +11,7 @@
 
 #include "message/abi.h"
 
-_Static_assert(sizeof(struct sw_message) == 152, "no padding");
+_Static_assert(sizeof(struct sw_message) == 408, "no padding");
 _Static_assert(sizeof(struct sw_message) < SW_MESSAGE_MAX_SIZE, "fits");
 
 struct stapwatch_messages {
@@ -92,6 +92,7 @@ static int take(struct stapwatch_messages *m)
 	const size_t head = offsetof(struct sw_message, lost);
 	const size_t left = m->end - m->at;
 	struct sw_message *r = &m->last;
+	size_t have;
 
 	if (!left)
 		return 0;
@@ -104,10 +105,13 @@ static int take(struct stapwatch_messages *m)
 		return bad_record(m, "has a size that none has");
 	if (r->size > left)
 		return bad_record(m, "is cut off");
-	if (r->kind == SW_MESSAGE_SENT && r->size < sizeof(*r))
+	/* the first version ended with EVENT */
+	if (r->kind == SW_MESSAGE_SENT &&
+	    r->size < offsetof(struct sw_message, overflowed))
 		return bad_record(m, "is too short for a message");
-	memcpy(r, m->bytes + m->at,
-	       r->size < sizeof(*r) ? r->size : sizeof(*r));
+	have = r->size < sizeof(*r) ? r->size : sizeof(*r);
+	memset(r, 0, sizeof(*r));
+	memcpy(r, m->bytes + m->at, have);
 	m->at += r->size;
 	return r->size;
 }
@@ -130,7 +134,8 @@ int stapwatch_messages_read(struct stapwatch_messages *m,
 					   "messages: the script has ended") :
 				  0;
 	if (memchr(r->set, 0, sizeof(r->set)) == NULL ||
-	    memchr(r->event, 0, sizeof(r->event)) == NULL)
+	    memchr(r->event, 0, sizeof(r->event)) == NULL ||
+	    memchr(r->overflowed, 0, sizeof(r->overflowed)) == NULL)
 		return bad_record(m, "has a name without an end");
 	m->lost = r->lost;
 	*message = (struct stapwatch_message) {
@@ -142,6 +147,7 @@ int stapwatch_messages_read(struct stapwatch_messages *m,
 		.cpu = r->cpu,
 		.set = r->set,
 		.event = r->event,
+		.overflowed = r->overflowed,
 	};
 	return 1;
 }

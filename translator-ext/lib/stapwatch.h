@@ -256,6 +256,8 @@ struct stapwatch_message {
 	uint32_t cpu;
 	const char *set;	/* that was active there; "": none */
 	const char *event;	/* that overflowed; "": none */
+	/* all that have overflowed on the CPU since its last message of one, a line each */
+	const char *overflowed;
 };
 
 struct stapwatch_messages;

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,6 +28,7 @@ static const struct sw_message good = {
 	.cpu = 12,
 	.set = "a",
 	.event = "page_faults",
+	.overflowed = "page_faults\nmajor_faults\n",
 };
 
 static int to;
@@ -85,12 +87,18 @@ static void whole(void)
 	TEST("all of it", got.ns == 5 && got.value == -7 && got.ip == good.ip &&
 				  got.pid == 10 && got.tid == 11 &&
 				  got.cpu == 12 && !strcmp(got.set, "a") &&
-				  !strcmp(got.event, "page_faults"));
+				  !strcmp(got.event, "page_faults") &&
+				  !strcmp(got.overflowed, good.overflowed));
 	TEST("what was lost", stapwatch_messages_lost(m) == 3);
 	TEST("one more is at hand", stapwatch_messages_wait(m, 0) == 1);
 	TEST("the second, of a later version",
 	     stapwatch_messages_read(m, &got) == 1 && got.value == 8);
 	TEST("what was lost since", stapwatch_messages_lost(m) == 4);
+	put_long(&second, offsetof(struct sw_message, overflowed));
+	TEST("one of the first version", stapwatch_messages_read(m, &got) == 1 &&
+						 got.value == 8 &&
+						 !strcmp(got.event, "page_faults") &&
+						 !*got.overflowed);
 	TEST("and no more", stapwatch_messages_read(m, &got) == 0);
 	close(to);
 	TEST("the end is something", stapwatch_messages_wait(m, -1) == 1);
@@ -139,9 +147,14 @@ static void damaged(void)
 	WRONG("odd size", "a size that none has", size, sizeof(good) + 4);
 	WRONG("large size", "a size that none has", size,
 	      SW_MESSAGE_MAX_SIZE + 8);
-	WRONG("short", "too short", size, sizeof(good) - 8);
+	WRONG("short", "too short", size,
+	      offsetof(struct sw_message, overflowed) - 8);
 	memset(endless.event, 'x', sizeof(endless.event));
 	wrong("a name without an end", &endless, sizeof(endless),
+	      "without an end");
+	endless = good;
+	memset(endless.overflowed, 'x', sizeof(endless.overflowed));
+	wrong("names without an end", &endless, sizeof(endless),
 	      "without an end");
 	m = begin();
 	put(&good, sizeof(good) - 8);
