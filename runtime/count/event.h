@@ -40,6 +40,7 @@ struct sw_event {
 	u64 sample_type;
 	s64 period;		/* samples a second, if negative */
 	u64 random;		/* the mask of what is added; 0: not given */
+	u64 long_period;	/* after a sample that was lost; 0: not given */
 };
 
 /* What perf is to be told is TYPE, and CONFIG: config, and config1 to config4. */

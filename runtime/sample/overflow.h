@@ -63,6 +63,7 @@ struct sw_sampler {
 	s8 precise;		/* what the PMU takes; -1: not tried yet */
 	u64 period;		/* 0: perf changes it */
 	u64 random;		/* the mask of what is added to it */
+	u64 long_period;	/* after a sample that was lost; 0: no other */
 	struct perf_event_attr attr;	/* of each CPU's */
 };
 
@@ -144,11 +145,11 @@ static __always_inline void sw_next_period(struct sw_sample *s)
 	struct hw_perf_event *hw = &s->event->hw;
 	u64 period = s->sampler->period, random = s->sampler->random;
 
-	if (!period || likely(!(random | sw_profile_config.long_period)))
+	if (!period || likely(!(random | s->sampler->long_period)))
 		return;
-	if (s->full && sw_profile_config.long_period)
-		period = sw_profile_config.long_period;
-	period += sw_random_next() & random;
+	if (s->full && s->sampler->long_period)
+		period = s->sampler->long_period;
+	period = min_t(u64, period + (sw_random_next() & random), S64_MAX);
 	hw->sample_period = period;
 	/* of a timer perf itself does not keep it */
 	if (s->sampler->is_timer)

@@ -349,21 +349,22 @@ sw_sampler_of(const struct perf_event_attr *given)
 
 static struct sw_sampler *
 sw_sampler_new(const struct perf_event_attr *given,
-	       const struct perf_event_attr *attr, const char *name,
-	       u32 flags, u64 random, perf_overflow_handler_t handler)
+	       const struct perf_event_attr *attr, const struct sw_event *ev,
+	       perf_overflow_handler_t handler)
 {
 	struct sw_sampler *s = &sw_profile.samplers[sw_profile.nr];
 
 	*s = (struct sw_sampler) {
 		.given = given,
-		.name = name,
+		.name = ev->name,
 		.handler = handler,
 		.every = attr->freq ? attr->sample_freq : attr->sample_period,
 		.hz = attr->freq,
 		.is_timer = sw_is_timer(attr),
-		.wants_nmi = flags & SW_WANTS_NMI,
+		.wants_nmi = ev->flags & SW_WANTS_NMI,
 		.precise = -1,
-		.random = random ?: sw_profile_config.random_mask,
+		.random = ev->random ?: sw_profile_config.random_mask,
+		.long_period = ev->long_period ?: sw_profile_config.long_period,
 	};
 	/* a timer's frequency is a period to perf */
 	if (!attr->freq)

@@ -90,8 +90,9 @@ static bool sw_some_cpu_samples(const struct perf_event_attr *given)
 
 /* A probe of waits, of which SystemTap holds one event for all CPUs. */
 static struct perf_event *
-sw_waits_create(const struct perf_event_attr *given, int cpu,
-		struct task_struct *task, perf_overflow_handler_t handler)
+sw_waits_create(const struct perf_event_attr *given,
+		const struct sw_event *ev, int cpu, struct task_struct *task,
+		perf_overflow_handler_t handler)
 {
 	struct sw_sampler *s = sw_sampler_of(given);
 
@@ -101,7 +102,7 @@ sw_waits_create(const struct perf_event_attr *given, int cpu,
 		_stp_error("stapwatch: off_cpu is sampled by pmu_profile.off_cpu.sample(NS) alone; see 'man tapset::stapwatch'\n");
 		return ERR_PTR(-EINVAL);
 	}
-	s = sw_sampler_new(given, given, "off_cpu", 0, 0, handler);
+	s = sw_sampler_new(given, given, ev, handler);
 	s->is_wait = true;
 	return sw_parts.waits->create(s, cpu);
 }
@@ -170,12 +171,11 @@ sw_sampling_create(const struct perf_event_attr *given, int cpu,
 		return ERR_PTR(-E2BIG);
 	}
 	if (given->type == SW_SAMPLING_OFF_CPU)
-		return sw_waits_create(given, cpu, task, handler);
+		return sw_waits_create(given, ev, cpu, task, handler);
 	if (s && !task && sw_of_threads.asked)
 		return NULL;
 	if (!s)
-		s = sw_sampler_new(given, &attr, ev->name, ev->flags,
-				   ev->random, handler);
+		s = sw_sampler_new(given, &attr, ev, handler);
 	sw_sampler_describe(&attr);
 	try_precise = (given->type == SW_SAMPLING_TABLE &&
 		       attr.type != PERF_TYPE_SOFTWARE) ||

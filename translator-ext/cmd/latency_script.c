@@ -101,7 +101,7 @@ static void put_natives(const struct latency_request *req, struct buf *out)
 
 		if (e->native < 0)
 			continue;
-		event_declare(out, e->native, e->text, &e->ev.attr, 0, 0);
+		event_declare(out, e->native, e->text, &e->ev.attr, 0, 0, 0);
 		buf_puts(out, "\n");
 		event_anchor(out, e->native);
 		buf_puts(out, "\n");

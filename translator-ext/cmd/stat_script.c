@@ -46,7 +46,7 @@ static void put_native(const struct stat_event *e, bool always, struct buf *out)
 {
 	if (e->native < 0)
 		return;
-	event_declare(out, e->native, e->text, &e->ev.attr, 0, 0);
+	event_declare(out, e->native, e->text, &e->ev.attr, 0, 0, 0);
 	buf_puts(out, "\n");
 	if (!always)
 		return;

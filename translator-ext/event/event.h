@@ -97,6 +97,7 @@ struct event_profile {
 	bool freq;
 	int precise;		/* precise_ip that is asked for, or -1 */
 	uint64_t random;	/* the mask of what is added; 0: not given */
+	uint64_t long_period;	/* up to the sample after one that was lost; 0: no other */
 };
 
 /**

@@ -49,7 +49,7 @@ bool event_same_attr(const struct event_attr *a, const struct event_attr *b)
 
 void event_declare(struct buf *out, unsigned int number, const char *name,
 		   const struct event_attr *attr, int64_t period,
-		   uint64_t random)
+		   uint64_t random, uint64_t long_period)
 {
 	/* after the runtime's own begin probe, before all others */
 	buf_printf(out, "probe begin(-9223372036854775806) { __sw_native_event(%u, ",
@@ -67,6 +67,9 @@ void event_declare(struct buf *out, unsigned int number, const char *name,
 	if (random)
 		buf_printf(out, "; __sw_native_random(%u, %" PRIu64 ")",
 			   number, random);
+	if (long_period)
+		buf_printf(out, "; __sw_native_long(%u, %" PRIu64 ")", number,
+			   long_period);
 	buf_puts(out, " }");
 }
 

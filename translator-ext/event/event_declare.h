@@ -17,10 +17,11 @@ bool event_same_attr(const struct event_attr *a, const struct event_attr *b);
  * @number: by which the runtime knows it
  * @period: what it is sampled by; 0: it is counted
  * @random: mask of what is added to the period; 0: nothing
+ * @long_period: the period after a sample that was lost; 0: the script's
  */
 void event_declare(struct buf *out, unsigned int number, const char *name,
 		   const struct event_attr *attr, int64_t period,
-		   uint64_t random);
+		   uint64_t random, uint64_t long_period);
 
 /** event_anchor - add the probe that has a declared event counted */
 void event_anchor(struct buf *out, unsigned int number);

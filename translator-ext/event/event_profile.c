@@ -35,7 +35,8 @@ static size_t piece_length(const char *s)
 	return i;
 }
 
-static int read_period(struct profile *p, const char *s, size_t len)
+/* A decimal number, with k, M or G or without. */
+static bool read_count(const char *s, size_t len, uint64_t *count)
 {
 	static const struct {
 		char letter;
@@ -52,15 +53,21 @@ static int read_period(struct profile *p, const char *s, size_t len)
 			digits = len - 1;
 		}
 	}
-	if (!event_number(s, digits, 10, &p->parts.period) ||
-	    p->parts.period > INT64_MAX / times) {
+	if (!event_number(s, digits, 10, count) || *count > INT64_MAX / times)
+		return false;
+	*count *= times;
+	return true;
+}
+
+static int read_period(struct profile *p, const char *s, size_t len)
+{
+	if (!read_count(s, len, &p->parts.period)) {
 		buf_puts(p->why, "period ");
 		event_quote(p->why, s, len);
 		buf_puts(p->why, " is not a decimal number of at most 63 bits,"
 			 " with k, M or G or without; the form is " FORM);
 		return -1;
 	}
-	p->parts.period *= times;
 	if (!p->parts.period) {
 		buf_puts(p->why, "the period is 0; it must be at least 1");
 		return -1;
@@ -144,6 +151,12 @@ static int read_event(struct profile *p, const char **text)
 	return 0;
 }
 
+static int say_twice(struct profile *p, const char *option)
+{
+	buf_printf(p->why, "option %s stands there twice", option);
+	return -1;
+}
+
 static int read_precise(struct profile *p, const char *s, size_t len)
 {
 	uint64_t value;
@@ -154,10 +167,8 @@ static int read_precise(struct profile *p, const char *s, size_t len)
 		buf_puts(p->why, " is not a number from 0 to 3");
 		return -1;
 	}
-	if (p->parts.precise >= 0) {
-		buf_puts(p->why, "option precise stands there twice");
-		return -1;
-	}
+	if (p->parts.precise >= 0)
+		return say_twice(p, "precise");
 	p->parts.precise = value;
 	return 0;
 }
@@ -174,11 +185,25 @@ static int read_random(struct profile *p, const char *s, size_t len)
 			 " to the period, both together at most 63 bits");
 		return -1;
 	}
-	if (p->parts.random) {
-		buf_puts(p->why, "option random stands there twice");
+	if (p->parts.random)
+		return say_twice(p, "random");
+	p->parts.random = mask;
+	return 0;
+}
+
+static int read_long(struct profile *p, const char *s, size_t len)
+{
+	uint64_t period;
+
+	if (!read_count(s, len, &period) || !period) {
+		buf_puts(p->why, "long=");
+		event_quote(p->why, s, len);
+		buf_puts(p->why, " is not a period, as 10M, of at most 63 bits");
 		return -1;
 	}
-	p->parts.random = mask;
+	if (p->parts.long_period)
+		return say_twice(p, "long");
+	p->parts.long_period = period;
 	return 0;
 }
 
@@ -189,7 +214,8 @@ static bool is_word(const char *s, size_t len, const char *word)
 
 static int read_option(struct profile *p, const char *s, size_t len)
 {
-	static const char precise[] = "precise=", random[] = "random=";
+	static const char precise[] = "precise=", random[] = "random=",
+			  longer[] = "long=";
 
 	if (is_word(s, len, "hz")) {
 		p->parts.freq = true;
@@ -205,11 +231,14 @@ static int read_option(struct profile *p, const char *s, size_t len)
 				    len - strlen(precise));
 	} else if (!strncmp(s, random, strlen(random))) {
 		return read_random(p, s + strlen(random), len - strlen(random));
+	} else if (!strncmp(s, longer, strlen(longer))) {
+		return read_long(p, s + strlen(longer), len - strlen(longer));
 	} else {
 		buf_puts(p->why, "option ");
 		event_quote(p->why, s, len);
 		buf_puts(p->why, " is not known; there are precise=0..3,"
-			 " random=MASK, hz, user, kernel and pmc[N]=VALUE");
+			 " random=MASK, long=PERIOD, hz, user, kernel and"
+			 " pmc[N]=VALUE");
 		return -1;
 	}
 	return 0;
@@ -228,9 +257,13 @@ static int read_all(struct profile *p, const char *text)
 			return -1;
 		text += len;
 	}
-	if (p->parts.freq && p->parts.random) {
-		buf_puts(p->why, "random= is for a period; with hz the kernel"
-			 " changes that itself");
+	if (p->parts.freq && (p->parts.random || p->parts.long_period)) {
+		buf_printf(p->why, "%s= is for a period; with hz the kernel changes that itself",
+			   p->parts.random ? "random" : "long");
+		return -1;
+	}
+	if (p->parts.long_period > INT64_MAX - p->parts.random) {
+		buf_puts(p->why, "long= and random= are together more than 63 bits");
 		return -1;
 	}
 	return 0;
@@ -268,7 +301,8 @@ int event_profile_wait(const struct event_profile *parts, char *why,
 		       size_t size)
 {
 	if (!strchr(parts->event, ':') && !strchr(parts->event, ',') &&
-	    !parts->freq && !parts->random && parts->precise < 0)
+	    !parts->freq && !parts->random && !parts->long_period &&
+	    parts->precise < 0)
 		return 0;
 	snprintf(why, size, "off_cpu takes no option: its period is the"
 		 " shortest wait that is sampled, in nanoseconds, as in"

@@ -61,6 +61,7 @@ struct native {
 	bool counted;
 	int64_t period;		/* samples a second, if negative */
 	uint64_t random;
+	uint64_t long_period;
 	const char *of_set;	/* a set has it, by that name; or NULL */
 };
 

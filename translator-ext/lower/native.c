@@ -13,7 +13,7 @@
 #define NATIVE_MAX 64
 
 /* What takes such a number. */
-#define SUCH "events that the event table lacks, or that are sampled by NMI, of a process, in one mode, or with random= or precise="
+#define SUCH "events that the event table lacks, or that are sampled by NMI, of a process, in one mode, or with random=, long= or precise="
 
 static bool same_name(const char *a, const char *b)
 {
@@ -33,6 +33,7 @@ int native_number(struct lowering *l, size_t i, const char *name,
 		    have->counted == want->counted &&
 		    have->period == want->period &&
 		    have->random == want->random &&
+		    have->long_period == want->long_period &&
 		    same_name(have->of_set, want->of_set))
 			return number;
 	}
@@ -48,7 +49,7 @@ int native_number(struct lowering *l, size_t i, const char *name,
 	l->nr_natives++;
 
 	event_declare(&l->tail, number, name, attr, want->period,
-		      want->random);
+		      want->random, want->long_period);
 	edit_tail_line(l);
 	if (want->counted) {
 		event_anchor(&l->tail, number);

@@ -143,10 +143,13 @@ static int put_sampling(struct lowering *l, size_t i, const struct sampling *s,
 	if (parts->random)
 		buf_printf(&l->explain, " and what is random under 0x%" PRIx64,
 			   parts->random);
+	if (parts->long_period)
+		buf_printf(&l->explain, ", or %" PRIu64 " after a sample that was lost",
+			   parts->long_period);
 	buf_puts(&l->explain, ": ");
 	explain_attr(l, &s->attr);
 	buf_puts(&l->explain, "\n");
-	if (!process && !parts->random && event_same_attr(&plain, &s->attr) &&
+	if (!process && !parts->random && !parts->long_period && event_same_attr(&plain, &s->attr) &&
 	    s->attr.config <= INT64_MAX) {
 		/* which may fail, and then the runtime says what would not */
 		if (plain.type == WAIT_SAMPLING)
@@ -163,6 +166,7 @@ static int put_sampling(struct lowering *l, size_t i, const struct sampling *s,
 		.period = parts->freq ? -(int64_t)parts->period :
 					(int64_t)parts->period,
 		.random = parts->random,
+		.long_period = parts->long_period,
 	});
 	if (native < 0)
 		return -1;

@@ -101,6 +101,8 @@ static void split(const char *text)
 		printf(" precise %d", p.precise);
 	if (p.random)
 		printf(" random 0x%llx", (unsigned long long)p.random);
+	if (p.long_period)
+		printf(" long %llu", (unsigned long long)p.long_period);
 	putchar('\n');
 	free(p.event);
 }

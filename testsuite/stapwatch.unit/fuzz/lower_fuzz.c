@@ -192,6 +192,7 @@ static void try_event(const char *text)
 		ensure(p.event && p.period);
 		ensure(p.precise >= -1 && p.precise <= 3);
 		ensure(p.random <= INT64_MAX - p.period);
+		ensure(p.random <= INT64_MAX - p.long_period);
 		free(p.event);
 	}
 }
