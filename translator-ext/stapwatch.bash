@@ -122,7 +122,7 @@ _stapwatch_map()
 _stapwatch_report()
 {
 	local options='--annotate --between --branches --by --callees --callers --chrome --comm
-		-C --csv --diff -e --flamegraph --folded --idle --image --inclusive --inline
+		-C --csv --diff -e --flamegraph --folded --follow --idle --image --inclusive --inline
 		-i --json --kallsyms --limit --no-demangle -o -p --perfetto --pprof --root
 		--samples --sort --symbol -t --time --timeline -v --wall'
 	local names='comm pid tid cpu wait image symbol line block address stack

@@ -154,3 +154,13 @@ void warnings_print(struct warnings *w, const char *command, FILE *out)
 		shown_line(out, "%s: %zu notes on at most %" PRIu64 " of %" PRIu64 " samples; -v shows them",
 			   command, w->few, w->few_samples, w->samples);
 }
+
+void warnings_drop(struct warnings *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->nr; i++)
+		free(w->all[i].text);
+	free(w->all);
+	*w = (struct warnings) { .all_told = w->all_told };
+}

@@ -72,4 +72,7 @@ void warnings_print_numbers(struct warnings *w, const char *command, FILE *out);
  */
 void warnings_print(struct warnings *w, const char *command, FILE *out);
 
+/** warnings_drop - tell none; it is as at the begin */
+void warnings_drop(struct warnings *w);
+
 #endif

@@ -178,6 +178,7 @@ static const struct command {
 			{ "--wall", "threads' time on CPUs and off them as one" },
 			{ "--json", "a table, samples or slices, an object each" },
 			{ "--csv", "a table, for spreadsheets" },
+			{ "--follow", "again and again, while the trace is written" },
 			{ "--sort KEY", "by events, samples or name; with --diff, change" },
 			{ "--idle", "draw the idle loop, too, with --flamegraph" },
 			{ "--limit PERCENT", "leave out what has a smaller share" },

@@ -15,6 +15,7 @@
 #include "base/warnings.h"
 #include "cmd/line.h"
 #include "cmd/output.h"
+#include "cmd/report_follow.h"
 #include "cmd/report_options.h"
 #include "cmd/report_timeline.h"
 #include "config.h"
@@ -363,8 +364,9 @@ static int print_view(const struct settings *s, struct view *v,
 	return 1;
 }
 
+/* *ENDED, where that is wanted: nothing more can come. */
 static int report_one(const struct settings *s, struct warnings *w,
-		      struct buf *out)
+		      struct buf *out, bool *ended)
 {
 	struct profile *p = read_profile(s, s->path, s->fields);
 	struct view *v;
@@ -375,8 +377,31 @@ static int report_one(const struct settings *s, struct warnings *w,
 	v = view_new(p, &s->from, &s->view);
 	status = print_view(s, v, w, out);
 	say_losses(s, p, v, w);
+	if (ended)
+		*ended = loss_ended(&p->loss);
 	view_free(v);
 	profile_free(p);
+	return status;
+}
+
+/* What is not there yet is no loss: only the last report's warnings are left. */
+static int report_followed(const struct settings *s, struct warnings *w,
+			   struct buf *out)
+{
+	struct follow f;
+	int status = 0;
+	bool last = false;
+
+	follow_begin(&f, s->path);
+	while (!last && !status) {
+		last = follow_next(&f);
+		if (!f.grown && f.again)
+			break;
+		warnings_drop(w);
+		buf_puts(out, follow_head(&f));
+		status = report_one(s, w, out, &f.ended) ?: write_out(out);
+		out->len = 0;
+	}
 	return status;
 }
 
@@ -458,8 +483,10 @@ int cmd_report(int argc, char **argv)
 		status = report_slices(&s, &warnings, &out);
 	else if (s.output == OUTPUT_DIFF)
 		status = report_two(&s, &warnings, &out);
+	else if (s.follow)
+		status = report_followed(&s, &warnings, &out);
 	else
-		status = report_one(&s, &warnings, &out);
+		status = report_one(&s, &warnings, &out, NULL);
 	/* what is below the report is told also where only its head is read */
 	signal(SIGPIPE, SIG_IGN);
 	warnings_print_numbers(&warnings, "stapwatch report", stderr);

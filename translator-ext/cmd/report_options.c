@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -114,6 +115,7 @@ enum option_number {
 	OPT_BETWEEN,
 	OPT_COMM,
 	OPT_CSV,
+	OPT_FOLLOW,
 	OPT_IDLE,
 	OPT_IMAGE,
 	OPT_INCLUSIVE,
@@ -142,6 +144,7 @@ static const struct option options[] = {
 	{ "diff", required_argument, NULL, OPT_OUTPUT + OUTPUT_DIFF },
 	{ "flamegraph", no_argument, NULL, OPT_OUTPUT + OUTPUT_FLAMEGRAPH },
 	{ "folded", no_argument, NULL, OPT_OUTPUT + OUTPUT_FOLDED },
+	{ "follow", no_argument, NULL, OPT_FOLLOW },
 	{ "idle", no_argument, NULL, OPT_IDLE },
 	{ "image", required_argument, NULL, OPT_IMAGE },
 	{ "inclusive", no_argument, NULL, OPT_INCLUSIVE },
@@ -209,6 +212,9 @@ static int take_option(struct settings *s, int opt)
 		return 0;
 	case 'o':
 		s->file = optarg;
+		return 0;
+	case OPT_FOLLOW:
+		s->follow = true;
 		return 0;
 	case OPT_IDLE:
 		s->idle = true;
@@ -284,6 +290,23 @@ static int check_inclusive(const struct settings *s)
 bool report_is_timeline(enum output output)
 {
 	return output >= OUTPUT_TIMELINE;
+}
+
+/* Reports that are printed as text, again and again. */
+static int check_follow(const struct settings *s)
+{
+	struct stat st;
+
+	if (s->json || s->csv || s->wall ||
+	    (s->output != OUTPUT_TABLE && s->output != OUTPUT_CALLEES &&
+	     s->output != OUTPUT_CALLERS && s->output != OUTPUT_ANNOTATE))
+		return report_wrong("--follow is of reports as text: of tables, --callees, --callers and --annotate, without --wall");
+	if (s->file || !strcmp(s->path, "-"))
+		return report_wrong("--follow reads a file that grows, and prints on stdout: leave out -o, and name the trace");
+	if (stat(s->path, &st) || !S_ISREG(st.st_mode))
+		return report_wrong("--follow: %s is no file; it must be there already",
+				    s->path);
+	return 0;
 }
 
 /* Nothing is asked for without an effect. */
@@ -363,6 +386,8 @@ int report_options(int argc, char **argv, struct settings *s)
 		return report_wrong("--json is of tables, of --samples and of --timeline");
 	if (s->csv && (s->output != OUTPUT_TABLE || s->json))
 		return report_wrong("--csv is of tables, and not with --json");
+	if (s->follow && check_follow(s))
+		return -1;
 	if (report_is_timeline(s->output))
 		return check_timeline(s);
 	if (s->output == OUTPUT_SAMPLES && (s->sorted || s->limit >= 0))

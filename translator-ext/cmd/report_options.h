@@ -48,6 +48,7 @@ struct settings {
 	bool csv;		/* the same */
 	bool verbose;		/* notes of few samples are wanted, too */
 	bool wall;		/* of time on CPUs and off them */
+	bool follow;		/* the trace is still written */
 };
 
 /** report_wrong - a line on stderr that says what cannot be asked for; returns -1 */

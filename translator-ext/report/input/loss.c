@@ -62,6 +62,19 @@ struct loss_sum loss_sum(const struct loss *l)
 	return sum;
 }
 
+bool loss_ended(const struct loss *l)
+{
+	bool ended = false;
+	size_t i;
+
+	for (i = 0; i < l->nr; i++) {
+		if (l->cpus[i].seen && !l->cpus[i].ended)
+			return false;
+		ended |= l->cpus[i].ended;
+	}
+	return ended;
+}
+
 uint64_t loss_samples(const struct loss_sum *sum)
 {
 	return sum->taken ?: sum->read + sum->lost + sum->missing;

@@ -42,6 +42,9 @@ struct loss_sum {
 /** loss_sum - how many samples there were, and how many are here */
 struct loss_sum loss_sum(const struct loss *l);
 
+/** loss_ended - has each CPU that was seen an end? */
+bool loss_ended(const struct loss *l);
+
 /** loss_samples - how many samples there were, as far as anybody knows */
 uint64_t loss_samples(const struct loss_sum *sum);
 
