@@ -23,6 +23,8 @@
 #define SW_CALLS_END() do { } while (0)
 #define SW_NOTIFY_START() 0
 #define SW_NOTIFY_END() do { } while (0)
+#define SW_BLOCK_START() 0
+#define SW_BLOCK_END() do { } while (0)
 #define SW_PPA_START() 0
 #define SW_PPA_END() do { } while (0)
 #define SW_TIMELINE_START() 0
@@ -54,6 +56,7 @@ extern const char stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_free[]
 	rc_ = SW_STORE_START();						\
 	rc_ = rc_ ?: SW_CALLS_START();					\
 	rc_ = rc_ ?: SW_NOTIFY_START();					\
+	rc_ = rc_ ?: SW_BLOCK_START();					\
 	rc_ = rc_ ?: SW_PPA_START();					\
 	rc_ = rc_ ?: SW_TIMELINE_START();				\
 	rc_ = rc_ ?: SW_SLOW_START();					\
@@ -68,6 +71,7 @@ extern const char stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_free[]
 	SW_SETS_END();							\
 	contexts_free;							\
 	SW_PPA_END();							\
+	SW_BLOCK_END();							\
 	SW_NOTIFY_END();						\
 	SW_CALLS_END();							\
 	SW_STORE_END();							\

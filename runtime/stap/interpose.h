@@ -33,6 +33,7 @@
 #include "stap/parts.h"
 #include "stap/set_of.h"
 #include "trace/mark.h"
+#include "watch/block.h"
 #include "watch/fold.h"
 #include "watch/session.h"
 
