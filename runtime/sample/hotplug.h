@@ -11,7 +11,8 @@
  *   sw_sampler_follow()	sleepable, under sw_profile.lock
  *   sw_sampler_cpu_came()	a callback of CPU hotplug: it waits for nothing
  *   sw_samplers_work()		sleepable
- *   sw_samplers_leave()	sleepable, sw_profile.lock not held, which the work takes
+ *   sw_samplers_leave()	sleepable, sw_profile.lock not held, which the work takes; after
+ *				sw_sets_let_go(), whose threads hold a sw_samplers_lock
  */
 #ifndef STAPWATCH_SAMPLE_HOTPLUG_H
 #define STAPWATCH_SAMPLE_HOTPLUG_H
@@ -32,6 +33,7 @@
 struct sw_sampler_event {
 	struct perf_event *event;	/* NULL: nothing ever did */
 	bool ours;			/* SystemTap releases its own */
+	bool on;			/* of a set's: it is to count */
 };
 
 static struct {
@@ -40,6 +42,9 @@ static struct {
 	bool works;			/* works can be queued */
 	struct work_struct work;
 } sw_samplers_at;
+
+/* Of a CPU's events, against who turns them on and off. */
+static DEFINE_PER_CPU(struct mutex, sw_samplers_lock);
 
 static struct sw_sampler_event *
 sw_sampler_event_at(const struct sw_sampler *s, int cpu)
@@ -58,7 +63,7 @@ static void sw_sampler_open_again(struct sw_sampler *s, int cpu)
 {
 	struct sw_sampler_event *at = sw_sampler_event_at(s, cpu);
 	struct perf_event_attr attr = s->attr;
-	struct perf_event *e;
+	struct perf_event *e, *old;
 
 	if (!at->event || sw_sampler_lives(at->event))
 		return;
@@ -70,10 +75,16 @@ static void sw_sampler_open_again(struct sw_sampler *s, int cpu)
 				  s->name, cpu, PTR_ERR(e));
 		return;
 	}
-	if (at->ours)
-		perf_event_release_kernel(at->event);
+	mutex_lock(&per_cpu(sw_samplers_lock, cpu));
+	old = at->ours ? at->event : NULL;
 	at->event = e;
 	at->ours = true;
+	/* its set may be active already */
+	if (at->on)
+		perf_event_enable(e);
+	mutex_unlock(&per_cpu(sw_samplers_lock, cpu));
+	if (old)
+		perf_event_release_kernel(old);
 }
 
 static void sw_samplers_work(struct work_struct *work)
@@ -97,10 +108,12 @@ static int sw_sampler_cpu_came(unsigned int cpu)
 
 static int sw_samplers_follow_cpus(void)
 {
-	int rc = -ENOMEM;
+	int rc = -ENOMEM, cpu;
 
 	if (sw_samplers_at.of)
 		return 0;
+	for_each_possible_cpu(cpu)
+		mutex_init(&per_cpu(sw_samplers_lock, cpu));
 	sw_samplers_at.of = vzalloc(sizeof(*sw_samplers_at.of) *
 				    SW_MAX_SAMPLERS * nr_cpu_ids);
 	if (!sw_samplers_at.of || sw_works_start(&sw_samplers_at.works))
@@ -148,18 +161,25 @@ sw_sampler_follow(const struct sw_sampler *s, struct perf_event *e, int cpu)
  */
 static void sw_samplers_leave(void)
 {
+	struct sw_sampler_event *of = sw_samplers_at.of;
 	unsigned int i;
+	int cpu;
 
-	if (!sw_samplers_at.of)
+	if (!of)
 		return;
 	cpuhp_remove_state_nocalls(sw_samplers_at.hotplug);
 	cancel_work_sync(&sw_samplers_at.work);
 	sw_works_stop(&sw_samplers_at.works);
+	WRITE_ONCE(sw_samplers_at.of, NULL);
+	/* who has found it has let go of it */
+	for_each_possible_cpu(cpu) {
+		mutex_lock(&per_cpu(sw_samplers_lock, cpu));
+		mutex_unlock(&per_cpu(sw_samplers_lock, cpu));
+	}
 	for (i = 0; i < SW_MAX_SAMPLERS * nr_cpu_ids; i++)
-		if (sw_samplers_at.of[i].ours)
-			perf_event_release_kernel(sw_samplers_at.of[i].event);
-	vfree(sw_samplers_at.of);
-	sw_samplers_at.of = NULL;
+		if (of[i].ours)
+			perf_event_release_kernel(of[i].event);
+	vfree(of);
 }
 
 #endif

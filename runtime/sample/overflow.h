@@ -49,6 +49,8 @@
 #define SW_WAKERS 128
 #define SW_OPEN_WAITS 256
 
+struct sw_in_set;
+
 /* One perf probe of the script's */
 struct sw_sampler {
 	perf_overflow_handler_t handler;	/* SystemTap's */
@@ -64,6 +66,7 @@ struct sw_sampler {
 	u64 period;		/* 0: perf changes it */
 	u64 random;		/* the mask of what is added to it */
 	u64 long_period;	/* after a sample that was lost; 0: no other */
+	struct sw_in_set *in_set;	/* see in_sets.h; NULL: whatever set is active */
 	struct perf_event_attr attr;	/* of each CPU's */
 };
 
@@ -272,11 +275,13 @@ sw_unwound(struct sw_sample *s, const unsigned long *pc, unsigned int nr,
 /* ---- the overflow */
 
 /* Does the script take no samples now: at all, while this set is active, of the thread? */
-static bool sw_profile_is_off(void)
+static bool sw_profile_is_off(const struct sw_sampler *s)
 {
 	return unlikely(READ_ONCE(sw_profile.off)) ||
 	       unlikely(atomic_read(&sw_pmu.sets_unsampled) >>
 			this_cpu_read(sw_cpus.set) & 1) ||
+	       /* between two sets' turns */
+	       (unlikely(s->in_set) && !this_cpu_read(sw_cpus.set)) ||
 	       sw_sample_asks(&sw_sample_is_off, current, false);
 }
 
@@ -292,7 +297,7 @@ static void sw_overflow(struct perf_event *event, struct perf_sample_data *data,
 	};
 
 	this_cpu_inc(sw_overflows[sampler - sw_profile.samplers]);
-	if (sw_profile_is_off()) {
+	if (sw_profile_is_off(sampler)) {
 		this_cpu_inc(sw_samples_off);
 		sw_next_period(&s);
 		return;

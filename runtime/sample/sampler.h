@@ -429,7 +429,8 @@ sw_sampler_try(struct sw_sampler *s, struct perf_event_attr *attr, int cpu,
 		e = perf_event_create_kernel_counter(attr, cpu, task,
 						     sw_overflow, s);
 	while (PTR_ERR_OR_ZERO(e) == -ENODATA && sw_without_source(attr));
-	return attr->pinned ? sw_pmu_checked(e) : e;
+	/* one of a set's is checked when that has its turn */
+	return attr->pinned && !attr->disabled ? sw_pmu_checked(e) : e;
 }
 
 /**

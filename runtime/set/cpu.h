@@ -47,6 +47,7 @@ struct sw_set_cpu {
 	struct mutex lock;	/* of who changes what perf counts */
 	unsigned int to;	/* the set that should count */
 	unsigned int on;	/* whose perf events are on */
+	unsigned int sampled;	/* whose samplers are on */
 	bool began;		/* the session's time runs */
 	bool down;		/* the CPU is off, or not quite on */
 	bool blocked;		/* its counters are not open yet */

@@ -319,6 +319,16 @@ static bool sw_set_can_turn_on(struct sw_set_cpu *p, unsigned int set, int cpu)
 	return true;
 }
 
+/* What is sampled while a set is active only, if there is such: see sample/in_sets.h. */
+static void (*sw_set_samples)(int cpu, unsigned int set, bool on);
+
+static noinline void
+sw_set_sample(struct sw_set_cpu *p, unsigned int set, int cpu)
+{
+	sw_set_samples(cpu, set ?: p->sampled, set);
+	p->sampled = set;
+}
+
 /* SET's events count from now on, and no others; 0: none. */
 static void sw_set_turn(struct sw_set_cpu *p, unsigned int set, int cpu)
 {
@@ -327,6 +337,8 @@ static void sw_set_turn(struct sw_set_cpu *p, unsigned int set, int cpu)
 	if (sw_sets.overflowing)
 		sw_set_say_throttled(p, cpu);
 	sw_set_overflow_off(p);
+	if (unlikely(p->sampled))
+		sw_set_sample(p, 0, cpu);
 	if (!sw_set_can_turn_on(p, set, cpu))
 		set = 0;
 	if (set && sw_sets.overflowing)
@@ -339,6 +351,8 @@ static void sw_set_turn(struct sw_set_cpu *p, unsigned int set, int cpu)
 		return;
 	if (!sw_set_overflow_on(p, set))
 		no_overflow = overflow = 1;
+	if (unlikely(sw_set_samples))
+		sw_set_sample(p, set, cpu);
 	lacks = sw_set_lacking(set, cpu);
 	if (no_overflow || lacks & overflow)
 		sw_set_overflow_lacks(cpu);

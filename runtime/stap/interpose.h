@@ -23,6 +23,7 @@
 #include "count/pmu.h"
 #include "message/session.h"
 #include "sample/hotplug.h"
+#include "sample/in_sets.h"
 #include "sample/of_threads.h"
 #include "sample/off_cpu.h"
 #include "sample/sampler.h"
@@ -116,6 +117,10 @@ sw_of_threads_create(struct sw_sampler *s, const struct perf_event_attr *attr,
 {
 	struct perf_event *e;
 
+	if (s->in_set) {
+		_stp_error("stapwatch: profile_in_set() is of CPUs; leave out profile_thread() and profile_process()\n");
+		return ERR_PTR(-EINVAL);
+	}
 	if (sw_has_chosen_cpus) {
 		_stp_error("stapwatch: profile_thread() and profile_process() sample threads on whatever CPU; leave out stapwatch_cpus\n");
 		return ERR_PTR(-EINVAL);
@@ -173,10 +178,17 @@ sw_sampling_create(const struct perf_event_attr *given, int cpu,
 	}
 	if (given->type == SW_SAMPLING_OFF_CPU)
 		return sw_waits_create(given, ev, cpu, task, handler);
-	if (s && !task && sw_of_threads.asked)
+	/* or none at all */
+	if (s && !task && (sw_of_threads.asked || (s->in_set && s->attr.size)))
 		return NULL;
-	if (!s)
+	if (!s) {
 		s = sw_sampler_new(given, &attr, ev, handler);
+		s->in_set = sw_sampler_set_of(ev->name);
+		if (s->in_set)
+			s->in_set->sampled = true;
+	}
+	if (!task && s->in_set)
+		attr.disabled = 1;
 	sw_sampler_describe(&attr);
 	try_precise = (given->type == SW_SAMPLING_TABLE &&
 		       attr.type != PERF_TYPE_SOFTWARE) ||
@@ -196,7 +208,11 @@ sw_sampling_create(const struct perf_event_attr *given, int cpu,
 		sw_sampling_failed(ev, PTR_ERR(e));
 	else if (!task)
 		s->attr = attr;
-	return e;
+	if (IS_ERR(e) || task || !s->in_set)
+		return e;
+	/* it can be; see sw_in_sets_open() */
+	perf_event_release_kernel(e);
+	return NULL;
 }
 
 static bool sw_is_sampler(const struct perf_event *e)
@@ -214,14 +230,25 @@ static void sw_samples_last(void)
 	mutex_unlock(&sw_profile.lock);
 }
 
+/* Is it of a probe of a process's, which may come and go while all others stay? */
+static bool sw_is_of_process(const struct perf_event *e)
+{
+	unsigned int i;
+
+	for (i = 0; i < sw_of_threads.nr; i++)
+		if (sw_of_threads.events[i] == e)
+			return false;
+	return e->attach_state & PERF_ATTACH_TASK;
+}
+
 static void sw_samples_release(struct perf_event *e)
 {
 	bool last, over;
 
 	if (!sw_is_sampler(e))
 		return;
-	/* or a script's own event goes, of a process that has ended */
-	over = sw_is_over();
+	/* where module init fails, SystemTap says so later */
+	over = sw_is_over() || (!sw_is_running() && !sw_is_of_process(e));
 	if (over)
 		sw_samplers_leave();
 	mutex_lock(&sw_profile.lock);
@@ -263,8 +290,11 @@ sw_samples_create(const struct perf_event_attr *given, int cpu,
 /* After all has ended, also where a session has failed. */
 static void sw_samples_let_go(void)
 {
+	/* where SystemTap had no event to release */
+	sw_samplers_leave();
 	sw_profile_end();
 	sw_of_threads_forget();
+	sw_in_sets_end();
 }
 
 static const struct sw_samples_part sw_samples_part = {
@@ -281,11 +311,17 @@ static const struct sw_waits_part sw_waits_part = {
 	.release = sw_off_cpu_release,
 };
 
+static void sw_sets_and_samplers_run(void)
+{
+	sw_in_sets_open();
+	sw_sets_run();
+}
+
 static const struct sw_sets_part sw_sets_part = {
 	.begin = sw_anchor_sets,
 	.fit = sw_sets_try,
 	.ready = sw_sets_ready,
-	.run = sw_sets_run,
+	.run = sw_sets_and_samplers_run,
 	.let_go = sw_sets_let_go,
 	.end = sw_sets_end,
 };
