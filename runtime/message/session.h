@@ -119,6 +119,13 @@ static const struct proc_ops sw_notify_ops = {
 
 /* ---- from module init to module exit */
 
+/* The queue is the first of it.  Lockdep's name and class of its lock live as long. */
+struct sw_notify_queue {
+	wait_queue_head_t head;
+	struct lock_class_key key;
+	char name[24];
+};
+
 /*
  * Who polls stays in the queue until it runs again, which a user can put off for ever,
  * as one in an epoll set does by itself; and leaves it then without asking us, when the
@@ -128,6 +135,7 @@ static const struct proc_ops sw_notify_ops = {
 static void sw_notify_leave_readers(void)
 {
 	wait_queue_head_t *readers = sw_notify_all.readers;
+	struct sw_notify_queue *q = (struct sw_notify_queue *)readers;
 	bool empty;
 
 	if (!readers)
@@ -136,11 +144,13 @@ static void sw_notify_leave_readers(void)
 	spin_lock_irq(&readers->lock);
 	empty = !waitqueue_active(readers);
 	spin_unlock_irq(&readers->lock);
-	if (empty)
-		kfree(readers);
-	else
-		kmemleak_ignore(readers);
 	sw_notify_all.readers = NULL;
+	if (!empty) {
+		kmemleak_ignore(q);
+		return;
+	}
+	lockdep_unregister_key(&q->key);
+	kfree(q);
 }
 
 static void sw_notify_free(void)
@@ -192,16 +202,19 @@ static int sw_notify_alloc(unsigned long messages)
 {
 	unsigned long bytes = roundup_pow_of_two((messages + 1) *
 						 sizeof(struct sw_note));
+	struct sw_notify_queue *q;
 	int cpu, nmi;
 	void *mem;
 
-	sw_notify_all.readers = kmalloc(sizeof(*sw_notify_all.readers),
-					GFP_KERNEL);
-	if (!sw_notify_all.readers)
+	q = kzalloc(sizeof(*q), GFP_KERNEL);
+	if (!q)
 		return -ENOMEM;
-	init_waitqueue_head(sw_notify_all.readers);
+	lockdep_register_key(&q->key);
+	strscpy(q->name, "stapwatch readers", sizeof(q->name));
+	init_waitqueue_head(&q->head);
 	/* it may outlive the module, and with it the class that it has by that line */
-	lockdep_set_novalidate_class(&sw_notify_all.readers->lock);
+	lockdep_set_class_and_name(&q->head.lock, &q->key, q->name);
+	sw_notify_all.readers = &q->head;
 	sw_notify_all.cpus = alloc_percpu(struct sw_notify_cpu);
 	if (!sw_notify_all.cpus)
 		return -ENOMEM;
