@@ -34,9 +34,9 @@
 
 #include "count/event.h"
 #include "count/events.h"
+#include "count/named.h"
 #include "count/pmu.h"
 #include <linux/bitops.h>
-#include <linux/ctype.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
 
@@ -189,57 +189,6 @@ static unsigned int sw_set_after(unsigned int set)
 
 /* ---- names of events */
 
-static bool sw_event_has_name(const struct sw_event *ev, const char *prefix,
-			      const char *name, size_t len)
-{
-	size_t before = strlen(prefix);
-
-	return !strncmp(ev->name, prefix, before) &&
-	       !strncmp(ev->name + before, name, len) &&
-	       !ev->name[before + len];
-}
-
-/* Those that the script brings to be counted have any name; the table's may end in :u or
- * :k. */
-static const struct sw_event *sw_event_named(const char *name, size_t len)
-{
-	const char *prefix = "";
-	unsigned int i;
-
-	for (i = 0; i < SW_MAX_NATIVES; i++)
-		if (sw_natives[i].name && !sw_natives[i].period &&
-		    sw_event_has_name(&sw_natives[i], "", name, len))
-			return &sw_natives[i];
-	if (len > 2 && name[len - 2] == ':') {
-		if (name[len - 1] == 'u')
-			prefix = "user_";
-		else if (name[len - 1] == 'k')
-			prefix = "kernel_";
-		else
-			return NULL;
-		len -= 2;
-	}
-	for (i = 0; i < SW_NR_EVENTS; i++)
-		if (sw_event_has_name(&sw_events[i], prefix, name, len))
-			return &sw_events[i];
-	return NULL;
-}
-
-/* Takes NAMEs between commas and white space off TEXT; in PMU/TERMS/ both are the
- * name's.  Return: one's length; 0: no more. */
-static size_t sw_set_token(const char **text)
-{
-	bool terms = false;
-	size_t len = 0;
-
-	while (**text == ',' || isspace(**text))
-		(*text)++;
-	while ((*text)[len] && (terms || ((*text)[len] != ',' &&
-					  !isspace((*text)[len]))))
-		terms ^= (*text)[len++] == '/';
-	return len;
-}
-
 /* An event by its name, or why there is none. */
 static const struct sw_event *
 sw_set_event(const char *word, size_t len, char *why, size_t size)
@@ -267,7 +216,7 @@ sw_set_fill(struct sw_set *s, const char *events, char *why, size_t size)
 	s->nr = 0;
 	s->warned[SW_SET_EVENTS] = false;
 	s->throttled = false;
-	while ((len = sw_set_token(&events))) {
+	while ((len = sw_event_token(&events))) {
 		ev = sw_set_event(events, len, why, size);
 		if (!ev)
 			return false;
