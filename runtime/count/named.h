@@ -2,8 +2,8 @@
 /*
  * Events by the names that scripts give them.
  *
- * Who may run what, against whom: all of it any context, NMI included; it reads tables that
- * do not change.
+ * Who may run what, against whom: all of it any context, NMI included; the tables are full
+ * when the first begin probe of the script runs.
  */
 #ifndef STAPWATCH_COUNT_NAMED_H
 #define STAPWATCH_COUNT_NAMED_H
@@ -22,6 +22,19 @@ static bool sw_event_has_name(const struct sw_event *ev, const char *prefix,
 	return !strncmp(ev->name, prefix, before) &&
 	       !strncmp(ev->name + before, name, len) &&
 	       !ev->name[before + len];
+}
+
+/* NAME may end in :u or :k, which is a prefix in the table. */
+static bool __maybe_unused
+sw_event_is(const struct sw_event *ev, const char *name, size_t len)
+{
+	if (sw_event_has_name(ev, "", name, len))
+		return true;
+	return len > 2 && name[len - 2] == ':' &&
+	       ((name[len - 1] == 'u' &&
+		 sw_event_has_name(ev, "user_", name, len - 2)) ||
+		(name[len - 1] == 'k' &&
+		 sw_event_has_name(ev, "kernel_", name, len - 2)));
 }
 
 /* Those that the script brings to be counted have any name; the table's may end in :u or

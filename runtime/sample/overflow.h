@@ -49,6 +49,7 @@
 #define SW_WAKERS 128
 #define SW_OPEN_WAITS 256
 
+struct sw_carry;
 struct sw_in_set;
 
 /* One perf probe of the script's */
@@ -67,6 +68,7 @@ struct sw_sampler {
 	u64 random;		/* the mask of what is added to it */
 	u64 long_period;	/* after a sample that was lost; 0: no other */
 	struct sw_in_set *in_set;	/* see in_sets.h; NULL: whatever set is active */
+	struct sw_carry *carry;		/* see carry.h; NULL: all counts of the CPU */
 	struct perf_event_attr attr;	/* of each CPU's */
 };
 

@@ -18,6 +18,7 @@
 #include "count/event.h"
 #include "count/perf.h"
 #include "count/pmu.h"
+#include "sample/carry.h"
 #include "sample/open_wait.h"
 #include "sample/overflow.h"
 #include "sample/stack.h"
@@ -365,6 +366,7 @@ sw_sampler_new(const struct perf_event_attr *given,
 		.precise = -1,
 		.random = ev->random ?: sw_profile_config.random_mask,
 		.long_period = ev->long_period ?: sw_profile_config.long_period,
+		.carry = sw_sampler_carry(ev->name),
 	};
 	/* a timer's frequency is a period to perf */
 	if (!attr->freq)

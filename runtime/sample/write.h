@@ -9,17 +9,19 @@
 
 #include "base/kernel.h"
 #include "count/pmu.h"
+#include "sample/carry.h"
 #include "sample/overflow.h"
 #include "trace/abi.h"
 #include "trace/trace.h"
+#include <linux/bitops.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/string.h>
 
-/* What the counters counted since the sampler's last sample on this CPU. */
+/* What the counters that are carried counted since the sampler's last sample on this CPU. */
 static noinline void
-sw_sample_counts(unsigned int sampler, u64 *to, unsigned int nr)
+sw_sample_counts(unsigned int sampler, u64 carried, u64 *to, unsigned int nr)
 {
 	u64 *last = this_cpu_read(sw_sample_last)[sampler];
 	unsigned int i;
@@ -27,7 +29,7 @@ sw_sample_counts(unsigned int sampler, u64 *to, unsigned int nr)
 
 	for (i = 0; i < nr; i++) {
 		/* what only counts at times is no part of a sample */
-		if (sw_pmu.set[i]) {
+		if (sw_pmu.set[i] || !(carried & SW_SLOT_BIT(i))) {
 			to[i] = U64_MAX;
 			continue;
 		}
@@ -51,7 +53,10 @@ static __always_inline bool
 sw_sample_record(struct sw_sample *s, struct sw_trace_cpu *t)
 {
 	u64 sample_flags = sw_data_flags(s->data), *more;
-	unsigned int counts = sw_pmu.slots, branches = 0;
+	struct sw_carry *carry = s->sampler->carry;
+	/* with sw_pmu_open() */
+	const u64 carried = sw_carried_slots(carry, smp_load_acquire(&sw_pmu.slots));
+	unsigned int counts = fls64(carried), branches = 0;
 	unsigned int has = 0, words = counts;
 	struct sw_trace_sample *r;
 
@@ -65,6 +70,10 @@ sw_sample_record(struct sw_sample *s, struct sw_trace_cpu *t)
 	}
 	if (sample_flags & PERF_SAMPLE_DATA_SRC) {
 		has |= SW_TRACE_HAS_DATA_SRC;
+		words++;
+	}
+	if (carry && carry->of_thread && counts) {
+		has |= SW_TRACE_HAS_THREAD;
 		words++;
 	}
 	if (sample_flags & PERF_SAMPLE_BRANCH_STACK) {
@@ -95,8 +104,12 @@ sw_sample_record(struct sw_sample *s, struct sw_trace_cpu *t)
 		*more++ = sw_data_weight(s->data);
 	if (has & SW_TRACE_HAS_DATA_SRC)
 		*more++ = s->data->data_src.val;
-	if (counts)
-		sw_sample_counts(r->event, more, counts);
+	if (has & SW_TRACE_HAS_THREAD) {
+		*more = sw_carry_thread(carried, more + 1, counts);
+		more++;
+	} else if (counts) {
+		sw_sample_counts(r->event, carried, more, counts);
+	}
 	if (branches)
 		sw_sample_branches_to(s, more + counts, branches);
 	sw_trace_commit(t);

@@ -23,6 +23,7 @@
 #include "count/pmu.h"
 #include "message/session.h"
 #include "sample/hotplug.h"
+#include "sample/carry.h"
 #include "sample/in_sets.h"
 #include "sample/of_threads.h"
 #include "sample/off_cpu.h"
@@ -295,6 +296,7 @@ static void sw_samples_let_go(void)
 	sw_profile_end();
 	sw_of_threads_forget();
 	sw_in_sets_end();
+	sw_carries_end();
 }
 
 static const struct sw_samples_part sw_samples_part = {

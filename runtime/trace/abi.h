@@ -110,11 +110,15 @@ struct sw_trace_count {
 /*
  * What follows a sample, each 8 bytes, in this order; then its counts: what
  * that CPU counted since the sample before of the same event there, all ones
- * where there is no value; then its branches.
+ * where there is no value; then its branches.  With SW_TRACE_HAS_THREAD counts are what the
+ * interrupted thread had counted by then.  Two of them can be subtracted where that word is
+ * the same: its upper 32 bits are the thread's, and no other thread's ever, the lower ones
+ * how often it ran without being counted.
  */
 #define SW_TRACE_HAS_ADDR 1
 #define SW_TRACE_HAS_LATENCY 2		/* perf's weight */
 #define SW_TRACE_HAS_DATA_SRC 4		/* union perf_mem_data_src */
+#define SW_TRACE_HAS_THREAD 8
 
 struct sw_trace_sample {
 	struct sw_trace_record r;

@@ -203,7 +203,8 @@ static void print_counts(const struct sw_trace_sample *s)
 
 	count += !!(s->has & SW_TRACE_HAS_ADDR) +
 		 !!(s->has & SW_TRACE_HAS_LATENCY) +
-		 !!(s->has & SW_TRACE_HAS_DATA_SRC);
+		 !!(s->has & SW_TRACE_HAS_DATA_SRC) +
+		 !!(s->has & SW_TRACE_HAS_THREAD);
 	printf("counts %u %u", s->r.cpu, s->event);
 	for (i = 0; i < s->nr_counts; i++)
 		if (count[i] == UINT64_MAX)

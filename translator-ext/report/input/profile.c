@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/progress.h"
 #include "report/input/opening.h"
+#include "report/input/thread_counts.h"
 #include "report/input/trace_order.h"
 
 struct reading {
@@ -19,6 +20,7 @@ struct reading {
 	int8_t *comms;		/* 0: not tried; else whether it is wanted */
 	size_t size_comms;
 	int64_t wall;		/* the event that stands for both; -1: none yet */
+	struct thread_counts thread_counts;
 };
 
 /* ---- what a trace names */
@@ -387,9 +389,22 @@ static void keep_sample(struct profile *p, const struct sw_trace_sample *s,
 	p->nr_values += nr;
 }
 
+/* What is between this sample and the one before. */
+static const uint64_t *counts_of(struct reading *rd,
+				 const struct sw_trace_sample *s)
+{
+	const uint64_t *counts = s->more + (s->r.size - sizeof(*s)) / 8 -
+				 s->nr_counts - 3 * (size_t)s->nr_branches;
+
+	if (s->has & SW_TRACE_HAS_THREAD)
+		return thread_counts_since(&rd->thread_counts, s, counts[-1],
+					   counts);
+	return counts;
+}
+
 static void on_sample(struct reading *rd, const struct sw_trace_sample *s)
 {
-	const uint64_t *more = s->more, *latency = NULL;
+	const uint64_t *more = s->more, *latency = NULL, *counts = counts_of(rd, s);
 	struct profile *p = rd->p;
 	const uint32_t comm = procs_comm(p->procs, s->pid, s->tid);
 	int64_t event = s->event;
@@ -434,9 +449,9 @@ static void on_sample(struct reading *rd, const struct sw_trace_sample *s)
 		p->periods += period;
 		c->events += period;
 	}
-	add_values(c, s, latency, more);
+	add_values(c, s, latency, counts);
 	if (rd->fields & PROFILE_EACH)
-		keep_sample(p, s, nr, latency, more);
+		keep_sample(p, s, nr, latency, counts);
 	if (rd->fields & PROFILE_BRANCHES)
 		add_branches(p, s, &key, more + s->nr_counts);
 }
@@ -548,6 +563,7 @@ struct profile *profile_read(const char *path, unsigned int fields,
 	opening_free(&opening);
 	order_free(o);
 	trace_close(trace);
+	thread_counts_free(&rd.thread_counts);
 	free(rd.comms);
 	return p;
 }

@@ -43,7 +43,7 @@ static bool sample_fits(const struct sw_trace_sample *s)
 	unsigned int has;
 
 	if (s->has & ~(SW_TRACE_HAS_ADDR | SW_TRACE_HAS_LATENCY |
-		       SW_TRACE_HAS_DATA_SRC))
+		       SW_TRACE_HAS_DATA_SRC | SW_TRACE_HAS_THREAD))
 		return false;
 	for (has = s->has; has; has &= has - 1)
 		words++;
