@@ -5,10 +5,14 @@
  * The kernel gives up the probes of a module that goes, for good.  When a module comes,
  * those that were given up, and whose functions are there now, are registered anew.
  *
- *   sw_calls_follow(), sw_calls_leave()	sleepable, under sw_session_lock
- *   sw_calls_on_module()	the kernel's list of those to be told of modules: sleepable,
- *			one at a time; not before sw_calls_follow(), nor after
- *			sw_calls_leave().  It takes no lock of ours.
+ *   sw_calls_follow(), sw_calls_leave()	sleepable, module init and exit, no lock held
+ *   sw_calls_again()	sleepable, under sw_session_lock
+ *   sw_calls_on_module()	who loads a module, one at a time; between the first two.  It
+ *			takes sw_calls_again_lock, and no other lock of ours
+ *
+ * Who loads a module holds the kernel's list of notifiers, and waits there, in SystemTap's,
+ * for its module_refresh_mutex.  SystemTap ends its probes, and so the session, with that
+ * mutex held: nobody may want the list there.
  */
 #ifndef STAPWATCH_CALL_AGAIN_H
 #define STAPWATCH_CALL_AGAIN_H
@@ -18,7 +22,10 @@
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/notifier.h>
+
+static DEFINE_MUTEX(sw_calls_again_lock);
 
 /* The kernel counts from 0 again. */
 static int sw_call_again(struct sw_call *call)
@@ -43,7 +50,8 @@ sw_calls_on_module(struct notifier_block *nb, unsigned long event, void *module)
 
 	if (event != MODULE_STATE_COMING)
 		return NOTIFY_DONE;
-	for (i = 0; i < sw_calls.nr_on; i++) {
+	mutex_lock(&sw_calls_again_lock);
+	for (i = 0; sw_calls.again && i < sw_calls.nr_on; i++) {
 		struct kretprobe *rp = sw_calls.on[i];
 		struct sw_call *call = container_of(rp, struct sw_call, rp);
 
@@ -58,6 +66,7 @@ sw_calls_on_module(struct notifier_block *nb, unsigned long event, void *module)
 			  call->name);
 		sw_calls.on[i--] = sw_calls.on[--sw_calls.nr_on];
 	}
+	mutex_unlock(&sw_calls_again_lock);
 	return NOTIFY_DONE;
 }
 
@@ -81,6 +90,14 @@ static void sw_calls_leave(void)
 	if (sw_calls.follows)
 		unregister_module_notifier(&sw_calls_modules);
 	sw_calls.follows = false;
+}
+
+/* From now on they are, or no more. */
+static void sw_calls_again(bool again)
+{
+	mutex_lock(&sw_calls_again_lock);
+	sw_calls.again = again;
+	mutex_unlock(&sw_calls_again_lock);
 }
 
 #endif

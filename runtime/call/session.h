@@ -42,6 +42,7 @@
 
 static void sw_calls_free(void)
 {
+	sw_calls_leave();
 	sw_call_keys_free();
 	kvfree(sw_calls.calls);
 	kvfree(sw_calls.on);
@@ -76,7 +77,7 @@ static int sw_calls_start(s64 max, s64 instances, s64 keys)
 	sw_calls.max = max;
 	sw_calls.given = instances;
 	sw_calls.max_keys = keys;
-	return 0;
+	return sw_calls_follow();
 }
 
 /* ---- what begin probes declare */
@@ -359,10 +360,10 @@ static int sw_call_register(struct sw_call *call)
 static void sw_calls_end(void)
 {
 	sw_call_sweep_end();
-	if (!sw_calls.nr_on && !sw_calls.users && !sw_calls.follows)
+	if (!sw_calls.nr_on && !sw_calls.users && !sw_calls.again)
 		return;
 	/* before those end that it would register */
-	sw_calls_leave();
+	sw_calls_again(false);
 	if (sw_calls.users)
 		sw_calls.users->end();
 	/* The session has ended, and who was within a handler then has left it:
@@ -400,9 +401,8 @@ static int sw_calls_begin(const u8 *slot_of)
 	for (i = 0; i < sw_calls.nr; i++)
 		sw_calls.calls[i].nested_before =
 			READ_ONCE(sw_calls.calls[i].rp.kp.nmissed);
-	rc = sw_calls.nr_on ? sw_calls_follow() : 0;
-	if (rc)
-		return rc;
+	if (sw_calls.nr_on)
+		sw_calls_again(true);
 	sw_call_sweep_begin();
 	if (sw_calls.left_out)
 		_stp_warn("stapwatch: %u of %u functions cannot be probed, and are left out\n",

@@ -142,6 +142,7 @@ static struct {
 	unsigned int max, nr, nr_on;
 	unsigned int left_out;	/* functions that cannot be probed */
 	bool follows;		/* we are told of modules that come */
+	bool again;		/* and record their functions again */
 	/* calls that can be under way at once */
 	unsigned int given;	/* as the user gave it; 0: as many as fit */
 	unsigned int instances;	/* of each function of the kernel */
