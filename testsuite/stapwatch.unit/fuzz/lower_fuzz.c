@@ -47,7 +47,7 @@ static const struct script_facts facts = {
 /* What a script must have for the lowering to change it. */
 static const char *const words[] = {
 	"startwatch", "elapsed", "pmu_profile", "time_ms", "runqslower",
-	"$timestamp", "$thread", "$current",
+	"$timestamp", "$thread", "$current", "pmu_set", "pmu_switch_every",
 };
 
 /* What it may also refuse, and never changes alone. */
