@@ -25,8 +25,7 @@ static bool sw_event_has_name(const struct sw_event *ev, const char *prefix,
 }
 
 /* NAME may end in :u or :k, which is a prefix in the table. */
-static bool __maybe_unused
-sw_event_is(const struct sw_event *ev, const char *name, size_t len)
+static bool sw_event_is(const struct sw_event *ev, const char *name, size_t len)
 {
 	if (sw_event_has_name(ev, "", name, len))
 		return true;
@@ -41,24 +40,14 @@ sw_event_is(const struct sw_event *ev, const char *name, size_t len)
  * :k. */
 static const struct sw_event *sw_event_named(const char *name, size_t len)
 {
-	const char *prefix = "";
 	unsigned int i;
 
 	for (i = 0; i < SW_MAX_NATIVES; i++)
 		if (sw_natives[i].name && !sw_natives[i].period &&
 		    sw_event_has_name(&sw_natives[i], "", name, len))
 			return &sw_natives[i];
-	if (len > 2 && name[len - 2] == ':') {
-		if (name[len - 1] == 'u')
-			prefix = "user_";
-		else if (name[len - 1] == 'k')
-			prefix = "kernel_";
-		else
-			return NULL;
-		len -= 2;
-	}
 	for (i = 0; i < SW_NR_EVENTS; i++)
-		if (sw_event_has_name(&sw_events[i], prefix, name, len))
+		if (sw_event_is(&sw_events[i], name, len))
 			return &sw_events[i];
 	return NULL;
 }
