@@ -315,6 +315,8 @@ static struct perf_event *sw_anchor_handle(int cpu)
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_DUMMY,
+		/* where it were on, each switch of sets would take it off and on again */
+		.disabled = 1,
 	};
 
 	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
