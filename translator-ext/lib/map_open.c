@@ -346,8 +346,10 @@ struct stapwatch *stapwatch_open(const char *path)
 	bool again = true;
 	int tries;
 
+	if (!path)
+		map_fail(EINVAL, "map: no path");
 	/* with a map that is replaced its names go */
-	for (tries = 0; !sw && again && tries < REFRESH_TRIES; tries++)
+	for (tries = 0; path && !sw && again && tries < REFRESH_TRIES; tries++)
 		sw = attach(path, &again);
 	return sw;
 }

@@ -18,6 +18,15 @@
 /* A table that never moves lets adjust() do without a lock. */
 #define MAX_EXTENTS 4096
 #define MAX_CPU_SIZE (1U << 30)
+/* far more than there are, and few enough for a file to have room for them */
+#define MAX_CPUS 65536
+
+/* What is mapped, and what the numbers in it are: 1 + their kind; 0: nobody's, or inside
+ * a histogram. */
+struct extent {
+	void *at;
+	uint8_t is[];
+};
 
 struct stapwatch_map {
 	pthread_mutex_t lock;	/* of all but the counters */
@@ -27,39 +36,88 @@ struct stapwatch_map {
 	struct perfmap_header head;	/* what of it does not change */
 	uint32_t next;			/* number */
 	struct map_list list;
-	void *extents[MAX_EXTENTS];
+	struct extent *extents[MAX_EXTENTS];
 	uint32_t nr_extents;
+	unsigned int forks;		/* as of its beginning */
 };
+
+/* ---- fork() */
+
+/* A child of fork() has its parent's map, whose list it has a copy of only. */
+static unsigned int forks;
+static int watches_forks;	/* errno */
+
+static void count_fork(void)
+{
+	forks++;
+}
+
+static void watch_forks(void)
+{
+	watches_forks = pthread_atfork(NULL, NULL, count_fork);
+}
+
+/* Has this process made the map? */
+static bool is_ours(const struct stapwatch_map *map)
+{
+	return map->forks == forks;
+}
+
+static int begin_forks(struct stapwatch_map *map)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, watch_forks);
+	map->forks = forks;
+	if (!watches_forks)
+		return 0;
+	return map_fail(watches_forks, "pthread_atfork: %s",
+			strerror(watches_forks));
+}
+
+/* Before its lock, which another thread of the parent's may have held. */
+static int lock_ours(struct stapwatch_map *map)
+{
+	if (!is_ours(map))
+		return map_fail(EPERM, "map: only the process that made it adds"
+				" and hides instances");
+	pthread_mutex_lock(&map->lock);
+	return 0;
+}
 
 /* ---- growth */
 
 static int grow(struct stapwatch_map *map)
 {
 	const size_t size = map->head.extent_size;
+	struct extent *e;
 	uint64_t offset;
-	void *at;
 	int err;
 
 	if (map->nr_extents == MAX_EXTENTS)
 		return map_fail(ENOSPC, "map: no more than %d extents",
 				MAX_EXTENTS);
+	e = calloc(1, sizeof(*e) + map->head.cpu_counters);
+	if (!e)
+		return map_fail(ENOMEM, "out of memory");
 	offset = map->head.page_size + (uint64_t)size * map->nr_extents;
 	/* a full disk must not be found out by a store */
 	err = posix_fallocate(map->fd, offset, size);
 	if (!err) {
-		at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
-			  map->fd, offset);
-		if (at == MAP_FAILED)
+		e->at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			     map->fd, offset);
+		if (e->at == MAP_FAILED)
 			err = errno;
 	}
 	if (err) {
+		free(e);
 		/* a reader goes by the size; if this fails it says so */
 		if (ftruncate(map->fd, offset))
 			return map_fail(err, "map: the file cannot be made"
 					" short again: %s", strerror(errno));
 		return map_fail(err, "map: %s", strerror(err));
 	}
-	MAP_STORE(&map->extents[map->nr_extents], at);
+	MAP_STORE(&map->extents[map->nr_extents], e);
 	map->nr_extents++;
 	MAP_STORE(&map->page->nr_extents, map->nr_extents);
 	return 0;
@@ -137,6 +195,7 @@ static int64_t add_new(struct stapwatch_map *map, const char *name,
 		map_list_drop(&map->list);
 		return -1;
 	}
+	MAP_STORE(&map->extents[number / per]->is[number % per], 1 + kind);
 	return number;
 }
 
@@ -146,9 +205,10 @@ static int64_t add(struct stapwatch_map *map, const char *name,
 	struct map_named *in;
 	int64_t number;
 
-	if (!*name)
+	if (!name || !*name)
 		return map_fail(EINVAL, "map: an empty name");
-	pthread_mutex_lock(&map->lock);
+	if (lock_ours(map))
+		return -1;
 	in = map_list_find(&map->list, name);
 	number = in ? add_again(map, in, kind) : add_new(map, name, kind);
 	pthread_mutex_unlock(&map->lock);
@@ -170,7 +230,8 @@ int stapwatch_map_del(struct stapwatch_map *map, uint32_t number)
 	struct map_named *in;
 	int rc;
 
-	pthread_mutex_lock(&map->lock);
+	if (lock_ours(map))
+		return -1;
 	in = map_list_get(&map->list, number);
 	if (in && !in->deleted) {
 		in->deleted = true;
@@ -214,21 +275,24 @@ static void store_to(uint32_t *flag, uint64_t *counter, uint64_t value)
 #endif
 }
 
-/* A counter of a CPU and its flag; -1: there is none, said. */
-static int counter_of(struct stapwatch_map *map, uint32_t number, uint32_t cpu,
-		      uint32_t **flag, uint64_t **counter)
+/* What an instance has of a CPU, and its flag; -1: there is no such, said. */
+static int counter_of(struct stapwatch_map *map, uint32_t number,
+		      enum stapwatch_kind kind, uint32_t cpu, uint32_t **flag,
+		      uint64_t **counter)
 {
 	const struct perfmap_header *h = &map->head;
 	const uint32_t nr = number / h->cpu_counters;
-	void *extent = NULL;
+	const uint32_t index = number % h->cpu_counters;
+	struct extent *e = NULL;
 
 	if (nr < MAX_EXTENTS)
-		extent = MAP_LOAD(&map->extents[nr]);
-	if (!extent || cpu >= h->nr_cpus)
-		return map_fail(EINVAL, "map: there is no instance %u, or no"
-				" CPU %u", number, cpu);
-	*flag = map_flag(h, extent, cpu);
-	*counter = map_counter(h, extent, cpu, number % h->cpu_counters);
+		e = MAP_LOAD(&map->extents[nr]);
+	if (!e || MAP_LOAD(&e->is[index]) != 1 + kind || cpu >= h->nr_cpus)
+		return map_fail(EINVAL, "map: there is no %s %u, or no CPU %u",
+				kind == STAPWATCH_HIST ? "histogram" :
+				"counter", number, cpu);
+	*flag = map_flag(h, e->at, cpu);
+	*counter = map_counter(h, e->at, cpu, index);
 	return 0;
 }
 
@@ -243,7 +307,7 @@ int stapwatch_map_adjust(struct stapwatch_map *map, uint32_t number,
 	uint64_t *counter;
 	uint32_t *flag;
 
-	if (counter_of(map, number, cpu, &flag, &counter))
+	if (counter_of(map, number, STAPWATCH_COUNTER, cpu, &flag, &counter))
 		return -1;
 	add_to(flag, counter, delta);
 	return 0;
@@ -252,15 +316,10 @@ int stapwatch_map_adjust(struct stapwatch_map *map, uint32_t number,
 int stapwatch_map_record(struct stapwatch_map *map, uint32_t number,
 			 uint32_t cpu, int64_t value)
 {
-	const uint32_t per = map->head.cpu_counters;
 	uint64_t *hist;		/* its counters are beside each other */
 	uint32_t *flag;
 
-	if (per < PERFMAP_HIST_COUNTERS ||
-	    number % per > per - PERFMAP_HIST_COUNTERS)
-		return map_fail(EINVAL, "map: instance %u is no histogram",
-				number);
-	if (counter_of(map, number, cpu, &flag, &hist))
+	if (counter_of(map, number, STAPWATCH_HIST, cpu, &flag, &hist))
 		return -1;
 	if (value < 0) {
 		add_to(flag, hist + PERFMAP_HIST_NEGATIVE, 1);
@@ -283,8 +342,8 @@ static int fill_header(struct perfmap_header *h, uint32_t nr_cpus,
 
 	size = PERFMAP_COUNTERS_OFFSET + sizeof(uint64_t) * (uint64_t)capacity;
 	size = (size + page - 1) / page * page;
-	if (!nr_cpus || !capacity || size > MAX_CPU_SIZE ||
-	    size * nr_cpus > SIZE_MAX / 2)
+	if (!nr_cpus || nr_cpus > MAX_CPUS || !capacity ||
+	    size > MAX_CPU_SIZE || size * nr_cpus > SIZE_MAX / 2)
 		return map_fail(EINVAL, "map: not for %u CPUs and %u counters",
 				nr_cpus, capacity);
 	*h = (struct perfmap_header) {
@@ -414,11 +473,17 @@ static void release(struct stapwatch_map *map)
 {
 	uint32_t i;
 
-	for (i = 0; i < map->nr_extents; i++)
-		munmap(map->extents[i], map->head.extent_size);
+	for (i = 0; i < map->nr_extents; i++) {
+		munmap(map->extents[i]->at, map->head.extent_size);
+		free(map->extents[i]);
+	}
 	if (map->page)
 		munmap(map->page, map->head.page_size);
-	map_list_free(&map->list);
+	/* in a child of fork() another thread's change of the list may never end */
+	if (!pthread_mutex_trylock(&map->lock)) {
+		map_list_free(&map->list);
+		pthread_mutex_unlock(&map->lock);
+	}
 	if (map->fd >= 0)
 		close(map->fd);
 	if (map->dir >= 0)
@@ -430,17 +495,19 @@ static void release(struct stapwatch_map *map)
 struct stapwatch_map *stapwatch_map_create(const char *path, uint32_t nr_cpus,
 					   uint32_t capacity)
 {
-	struct stapwatch_map *map = calloc(1, sizeof(*map));
+	struct stapwatch_map *map = path ? calloc(1, sizeof(*map)) : NULL;
 	int err;
 
 	if (!map) {
-		map_fail(ENOMEM, "out of memory");
+		map_fail(path ? ENOMEM : EINVAL,
+			 path ? "out of memory" : "map: no path");
 		return NULL;
 	}
 	map->fd = -1;
 	map->dir = -1;
 	pthread_mutex_init(&map->lock, NULL);
-	if (!fill_header(&map->head, nr_cpus, capacity) && !make(map, path))
+	if (!begin_forks(map) && !fill_header(&map->head, nr_cpus, capacity) &&
+	    !make(map, path))
 		return map;
 	err = errno;
 	release(map);
@@ -452,6 +519,7 @@ void stapwatch_map_close(struct stapwatch_map *map)
 {
 	if (!map)
 		return;
-	MAP_STORE(&map->page->state, PERFMAP_ENDED);
+	if (is_ours(map))
+		MAP_STORE(&map->page->state, PERFMAP_ENDED);
 	release(map);
 }

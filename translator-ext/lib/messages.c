@@ -25,10 +25,11 @@ struct stapwatch_messages {
 
 struct stapwatch_messages *stapwatch_messages_open(const char *path)
 {
-	struct stapwatch_messages *m = calloc(1, sizeof(*m));
+	struct stapwatch_messages *m = path ? calloc(1, sizeof(*m)) : NULL;
 
 	if (!m) {
-		map_fail(ENOMEM, "out of memory");
+		map_fail(path ? ENOMEM : EINVAL,
+			 path ? "out of memory" : "messages: no path");
 		return NULL;
 	}
 	m->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

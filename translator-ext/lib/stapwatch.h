@@ -6,6 +6,8 @@
  * What fails returns -1 or NULL and sets errno; stapwatch_error() has the
  * message.  A struct stapwatch is for one thread at a time; a struct
  * stapwatch_map may be shared, with the one rule of stapwatch_map_adjust().
+ * A path or name that is NULL is EINVAL; anything else that is NULL is only for
+ * the functions that close.
  */
 #ifndef STAPWATCH_H
 #define STAPWATCH_H
@@ -182,8 +184,13 @@ uint64_t stapwatch_hist_quantile(const struct stapwatch_hist *hist, double q);
  * @path: of the map, not called `names'.  The file of its names is made beside
  *	it, by its session: there can be other maps.  What stood there is
  *	replaced, and stays as it was for those who read it.
- * @nr_cpus: how many CPUs, threads or whatever else counts by itself
+ * @nr_cpus: how many CPUs, threads or whatever else counts by itself; up to
+ *	65536
  * @capacity: how many counters to make room for at a time
+ *
+ * A child of fork() has the same map: it may write for CPUs that its parent
+ * leaves to it, in instances from before the fork().  Its stapwatch_map_close()
+ * detaches the child only.
  *
  * Return: the map, for stapwatch_map_close(), or NULL
  */
@@ -197,7 +204,7 @@ struct stapwatch_map *stapwatch_map_create(const char *path, uint32_t nr_cpus,
  * goes on from its value.
  *
  * Return: the instance's number, or -1: ENOSPC without room, EEXIST if the name
- * is a histogram's
+ * is a histogram's, EPERM in a child of the process that made the map
  */
 int64_t stapwatch_map_add(struct stapwatch_map *map, const char *name);
 
@@ -210,13 +217,14 @@ int64_t stapwatch_map_add_hist(struct stapwatch_map *map, const char *name);
  * Its number stays its name's.  All other names are written anew, and read anew
  * by readers.
  *
- * Return: 0, or -1: ENOENT if there is none
+ * Return: 0, or -1: ENOENT if there is none, EPERM as of stapwatch_map_add()
  */
 int stapwatch_map_del(struct stapwatch_map *map, uint32_t number);
 
 /**
  * stapwatch_map_adjust - add to a counter
- * @number: of a counter, from stapwatch_map_add()
+ * @number: of a counter, from stapwatch_map_add(); a hidden one goes on
+ *	counting
  * @cpu: below the map's number of CPUs.  No two threads may write to one CPU's
  *	counters at the same time.
  * @delta: what to add
@@ -232,7 +240,7 @@ int stapwatch_map_adjust(struct stapwatch_map *map, uint32_t number,
  * stapwatch_map_record - count a value in a histogram
  * @number: from stapwatch_map_add_hist()
  *
- * Return: as stapwatch_map_adjust()
+ * Return: 0, or -1: EINVAL if there is no such histogram or CPU
  */
 int stapwatch_map_record(struct stapwatch_map *map, uint32_t number,
 			 uint32_t cpu, int64_t value);
