@@ -131,6 +131,13 @@ static void sw_set_charge_at(struct sw_set_cpu *p, struct sw_cpu *c, u64 now)
 	WRITE_ONCE(p->last, p->last + d);
 }
 
+/* Slots have missed some of their set's time on a CPU. */
+static void sw_set_lose(struct sw_set_cpu *p, u64 slots)
+{
+	atomic64_or(slots, &p->lost);
+	atomic64_or(slots, &sw_sets.lost);
+}
+
 /* ... with what the active set's slots have counted by then; they are up to date, or have
  * missed some of their set's time. */
 static void sw_set_charge(struct sw_cpu *c)
@@ -149,7 +156,7 @@ static void sw_set_charge(struct sw_cpu *c)
 			WRITE_ONCE(p->count[*slot],
 				   sw_last(sw_counter_of(c, *slot)));
 	if (unlikely(c->missed)) {
-		atomic64_or(c->missed, &p->lost);
+		sw_set_lose(p, c->missed);
 		c->missed = 0;
 	}
 }

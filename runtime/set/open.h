@@ -64,12 +64,21 @@ static void sw_set_forget(unsigned int set)
 		WRITE_ONCE(p->overflowed[set], 0);
 		WRITE_ONCE(p->deleted, p->deleted + p->active[set]);
 		WRITE_ONCE(p->active[set], 0);
-		atomic64_andnot(slots, &p->lost);
 		/* it names the set by its number */
 		if (READ_ONCE(p->throttled) == set)
 			WRITE_ONCE(p->throttled, 0);
 	}
 	atomic64_andnot(slots, &sw_sets.throttled);
+}
+
+/* Who reads them sees that they are free, so what they have missed is no matter. */
+static void sw_set_forget_lost(u64 slots)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		atomic64_andnot(slots, &per_cpu_ptr(sw_set_cpus, cpu)->lost);
+	atomic64_andnot(slots, &sw_sets.lost);
 }
 
 /* Nobody finds it any more, and who has found it is waited for. */
@@ -88,6 +97,7 @@ static void sw_set_close(unsigned int set)
 		WRITE_ONCE(s->slot[i], SW_MAX_SLOTS);
 	}
 	sw_pmu_free(set);
+	sw_set_forget_lost(slots);
 	sw_set_forget_sums(set, slots);
 	/* who reads them now sees that they are free */
 	for_each_possible_cpu(cpu)

@@ -60,7 +60,7 @@ sw_set_throttled(struct sw_set_cpu *p, const struct perf_event *event)
 	slot = READ_ONCE(sw_sets.of[set].slot[i]);
 	if (slot >= SW_MAX_SLOTS)
 		return;
-	atomic64_or(SW_SLOT_BIT(slot), &p->lost);
+	sw_set_lose(p, SW_SLOT_BIT(slot));
 	atomic64_or(SW_SLOT_BIT(slot), &sw_sets.throttled);
 	WRITE_ONCE(p->throttled_event, i);
 	WRITE_ONCE(p->throttled, set);

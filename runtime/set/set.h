@@ -100,6 +100,8 @@ static struct {
 	bool asked;
 	/* bit per slot of a counter that perf has stopped for some time */
 	atomic64_t throttled;
+	/* ... that has missed its set's time, on any CPU; see sw_set_lose() */
+	atomic64_t lost;
 	/* some set goes by overflows; and by those of an event that it lacks */
 	bool overflowing;
 	bool others;

@@ -153,7 +153,7 @@ static void sw_set_lacks(unsigned int set, struct sw_set_cpu *p, int cpu,
 	for (i = 0; i < s->nr; i++) {
 		if (!(lacks & (1U << i)))
 			continue;
-		atomic64_or(SW_SLOT_BIT(s->slot[i]), &p->lost);
+		sw_set_lose(p, SW_SLOT_BIT(s->slot[i]));
 		if (!xchg(&s->warned[i], true))
 			_stp_warn("stapwatch: set %s: event %s found no counter on CPU %d; its counts are withheld\n",
 				  s->name, s->event[i]->name, cpu);

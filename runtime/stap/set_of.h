@@ -17,7 +17,6 @@
 #include "set/open.h"
 #include "set/read.h"
 #include "set/set.h"
-#include <linux/cpumask.h>
 #include <linux/string.h>
 
 /* Of a set, beside the events that it has. */
@@ -35,13 +34,7 @@ static unsigned int sw_set_word_of(unsigned int set, const char *name)
 /* Was the event without a counter in some run of its set? */
 static bool sw_set_has_missed(unsigned int slot)
 {
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		if (atomic64_read(&per_cpu_ptr(sw_set_cpus, cpu)->lost) &
-		    SW_SLOT_BIT(slot))
-			return true;
-	return false;
+	return atomic64_read(&sw_sets.lost) & SW_SLOT_BIT(slot);
 }
 
 /**
