@@ -113,6 +113,23 @@ sw_reader_copy(void __user *to, const void *from, size_t n)
 }
 
 /**
+ * sw_reader_put - the same of one number
+ * Return: 0 or -EFAULT.
+ */
+static int __maybe_unused sw_reader_put(u64 __user *to, u64 value)
+{
+	int rc;
+
+	pagefault_disable();
+	rc = put_user(value, to);
+	pagefault_enable();
+	if (likely(!rc))
+		return 0;
+	return sw_reader_copy(to, &value, sizeof(value)) == sizeof(value) ?
+	       0 : -EFAULT;
+}
+
+/**
  * sw_writer_copy - take what is written out of the writer's memory
  * @n: up to a page
  * Return: 0 or -EFAULT.

@@ -13,7 +13,7 @@
  *
  * Who may run what, against whom:
  *
- *   sw_process_watch(), sw_thread_watch(), _unwatch()	any context; of a process
+ *   sw_process_watch(), sw_thread_watch()	any context; of a process
  *			with many threads sw_watch_rest_work() takes those that are
  *			left
  *   sw_watch_rest_work()	sleepable
@@ -79,12 +79,24 @@ static void sw_watch_take_back(struct sw_watched *w)
 	if (likely(!w->let_go))
 		return;
 	w->let_go = false;
+	w->stops = 0;
 	WRITE_ONCE(w->stop, false);
 }
 
-#define SW_KEPT 1
-#define SW_KEPT_STOPPED 2
-#define SW_KEPT_UNSAMPLED 4
+/* One that is let go stands still, whoever stops it or not. */
+static void sw_watched_stop(struct sw_watched *w, enum sw_by by, bool stop)
+{
+	w->stops = stop ? w->stops | by : w->stops & ~by;
+	if (!w->let_go)
+		WRITE_ONCE(w->stop, w->stops);
+}
+
+/* Who asks for a thread, enum sw_by; and what it shall not have. */
+#define SW_KEPT SW_BY_SCRIPT
+#define SW_KEPT_BY_PROGRAMS SW_BY_PROGRAMS
+#define SW_KEPT_STOPPED 4
+#define SW_KEPT_UNSAMPLED 8
+#define SW_KEPT_STOPPED_BY_PROGRAMS 16
 
 /**
  * sw_watch_add - a thread counts for targets, or for itself
@@ -115,9 +127,12 @@ sw_watch_add(struct task_struct *task, u64 bits, u64 own, unsigned int kept)
 		WRITE_ONCE(w->own, w->own | own);
 	sw_watch_take_back(w);
 	if (kept)
-		w->kept = true;
+		WRITE_ONCE(w->kept, w->kept |
+			   (kept & (SW_BY_SCRIPT | SW_BY_PROGRAMS)));
 	if (kept & SW_KEPT_STOPPED)
-		WRITE_ONCE(w->stop, true);
+		sw_watched_stop(w, SW_BY_SCRIPT, true);
+	if (kept & SW_KEPT_STOPPED_BY_PROGRAMS)
+		sw_watched_stop(w, SW_BY_PROGRAMS, true);
 	if (kept & SW_KEPT_UNSAMPLED)
 		WRITE_ONCE(w->unsampled, true);
 	more = bits & ~w->want;
@@ -239,30 +254,40 @@ sw_process_take(struct sw_target *t, unsigned int most, bool *rest)
 
 enum sw_take { SW_TAKE_OK, SW_TAKE_GONE, SW_TAKE_FULL };
 
-static enum sw_take sw_thread_take(pid_t tid, unsigned int kept)
+/* RCU is held. */
+static enum sw_take sw_task_take(struct task_struct *task, unsigned int kept)
 {
-	enum sw_take took = SW_TAKE_GONE;
-	struct task_struct *task;
+	enum sw_take took = SW_TAKE_FULL;
 	unsigned long flags;
 	struct sw_cpu *c;
 
-	rcu_read_lock();
-	task = sw_watch_task(tid, PIDTYPE_PID);
-	if (task && sw_watch_can(task)) {
-		took = SW_TAKE_FULL;
-		if (sw_watch_enter(&c, &flags)) {
-			if (sw_watch_add(task, 0, 0, kept))
-				took = SW_TAKE_OK;
-			sw_watch_leave(c, flags);
-		}
+	if (!task || !sw_watch_can(task))
+		return SW_TAKE_GONE;
+	if (sw_watch_enter(&c, &flags)) {
+		if (sw_watch_add(task, 0, 0, kept))
+			took = SW_TAKE_OK;
+		sw_watch_leave(c, flags);
 	}
+	return took;
+}
+
+static enum sw_take sw_thread_take(pid_t tid, unsigned int kept)
+{
+	enum sw_take took;
+
+	rcu_read_lock();
+	took = sw_task_take(sw_watch_task(tid, PIDTYPE_PID), kept);
 	rcu_read_unlock();
 	return took;
 }
 
-/* One that is there, or a new one.  The lock is held. */
+/*
+ * One that is there, or a new one.  The lock is held.
+ * @start: of a process, as of struct sw_target
+ */
 static struct sw_target *
-sw_target_get(unsigned int kind, pid_t pid, const char *path, bool *is_new)
+sw_target_get(unsigned int kind, pid_t pid, u64 start, const char *path,
+	      bool *is_new)
 {
 	struct sw_target *t = sw_target_find(kind, pid, path,
 					     SW_TARGET_DECLARED, SW_TARGET_ON);
@@ -273,10 +298,15 @@ sw_target_get(unsigned int kind, pid_t pid, const char *path, bool *is_new)
 		sw_target_close(t);
 		t = NULL;
 	}
-	if (t)
-		return t;
-	t = sw_target_declare(kind, pid, path);
-	*is_new = t;
+	/* or of another one, whose children are there still */
+	if (t && t->start && start && t->start != start)
+		t = NULL;
+	if (!t) {
+		t = sw_target_declare(kind, pid, path);
+		*is_new = t;
+	}
+	if (t && !t->start)
+		t->start = start;
 	return t;
 }
 
@@ -327,9 +357,71 @@ static bool sw_process_fill(struct sw_target *t, unsigned int most)
 /* What a handler has left of a target, which may be another one by now. */
 static void sw_process_fill_rest(struct sw_target *t)
 {
-	if (READ_ONCE(t->state) == SW_TARGET_ON && !t->filled &&
-	    t->kind == SW_TARGET_PROCESS)
+	unsigned long flags;
+	struct sw_cpu *c;
+	bool on = false;
+
+	if (!sw_watch_enter(&c, &flags))
+		return;
+	if (!t->filled && t->kind == SW_TARGET_PROCESS) {
+		on = t->state == SW_TARGET_ON;
+		/* nobody fills it any more, and its place can be another's */
+		if (t->state == SW_TARGET_CLOSED)
+			t->filled = true;
+	}
+	sw_watch_leave(c, flags);
+	if (on)
 		sw_process_fill(t, UINT_MAX);
+}
+
+/* When a process began, which tells it from others of its number; 0: it is not there. */
+static u64 sw_process_start(pid_t pid)
+{
+	const struct task_struct *leader;
+	u64 start;
+
+	rcu_read_lock();
+	leader = sw_watch_task(pid, PIDTYPE_TGID);
+	start = leader ? leader->start_boottime : 0;
+	rcu_read_unlock();
+	return start;
+}
+
+/*
+ * A process, and what it makes.
+ * @by: who asks for it
+ * @order: of its target
+ */
+static enum sw_take
+sw_process_take_in(pid_t pid, enum sw_by by, bool stopped, u64 *order)
+{
+	const u64 start = sw_process_start(pid);
+	struct sw_target *t;
+	unsigned long flags;
+	struct sw_cpu *c;
+	bool is_new;
+
+	if (!sw_watch_enter(&c, &flags))
+		return SW_TAKE_FULL;
+	t = sw_target_get(SW_TARGET_PROCESS, pid, start, NULL, &is_new);
+	is_new = is_new && sw_watch.on;
+	if (t) {
+		sw_target_is_by(t, t->by | by);
+		*order = t->order;
+	} else if (by == SW_BY_PROGRAMS) {
+		/* which are told so, and the script is not */
+		sw_watch.crowded--;
+	}
+	if (t && stopped)
+		sw_target_stop(t, by, true);
+	if (is_new)
+		sw_target_open(t);
+	sw_watch_leave(c, flags);
+	if (stopped && !is_new && READ_ONCE(sw_watch.on))
+		sw_watch_ask();
+	if (is_new && !sw_process_fill(t, SW_WATCH_THREADS))
+		return SW_TAKE_GONE;
+	return t ? SW_TAKE_OK : SW_TAKE_FULL;
 }
 
 /**
@@ -340,27 +432,18 @@ static void sw_process_fill_rest(struct sw_target *t)
  */
 static s64 __maybe_unused sw_process_watch(s64 pid, bool stopped)
 {
-	struct sw_target *t;
-	unsigned long flags;
-	struct sw_cpu *c;
-	bool is_new;
+	u64 order;
 
 	if (!sw_is_pid(pid) || sw_watch.ended)
 		return sw_watch_not_there();
-	if (!sw_watch_enter(&c, &flags))
-		return 0;
-	t = sw_target_get(SW_TARGET_PROCESS, pid, NULL, &is_new);
-	is_new = is_new && sw_watch.on;
-	if (t && stopped)
-		sw_target_shut(t, SW_GATE_COUNTS, true);
-	if (is_new)
-		sw_target_open(t);
-	sw_watch_leave(c, flags);
-	if (stopped && !is_new && READ_ONCE(sw_watch.on))
-		sw_watch_ask();
-	if (is_new && !sw_process_fill(t, SW_WATCH_THREADS))
+	switch (sw_process_take_in(pid, SW_BY_SCRIPT, stopped, &order)) {
+	case SW_TAKE_GONE:
 		return sw_watch_not_there();
-	return t ? 1 : 0;
+	case SW_TAKE_FULL:
+		return 0;
+	default:
+		return 1;
+	}
 }
 
 /**
@@ -381,7 +464,9 @@ static s64 __maybe_unused sw_thread_watch(s64 tid, bool stopped)
 	if (!READ_ONCE(sw_watch.on)) {
 		if (!sw_watch_enter(&c, &flags))
 			return 0;
-		t = sw_target_get(SW_TARGET_THREAD, tid, NULL, &is_new);
+		t = sw_target_get(SW_TARGET_THREAD, tid, 0, NULL, &is_new);
+		if (t)
+			sw_target_is_by(t, SW_BY_SCRIPT);
 		if (t && stopped)
 			sw_target_shut(t, SW_GATE_COUNTS, true);
 		sw_watch_leave(c, flags);
@@ -396,88 +481,6 @@ static s64 __maybe_unused sw_thread_watch(s64 tid, bool stopped)
 		sw_watch_ask();
 		return 1;
 	}
-}
-
-/**
- * sw_target_unwatch - a process or a cgroup is counted for no more
- *
- * What it stood at can still be read.
- *
- * Context: any.
- * Return: whether it was watched.
- */
-static s64 __maybe_unused
-sw_target_unwatch(unsigned int kind, s64 pid, const char *path)
-{
-	struct sw_target *t;
-	unsigned long flags;
-	struct sw_cpu *c;
-
-	if (!sw_watch_enter(&c, &flags))
-		return 0;
-	t = sw_target_find(kind, pid, path, SW_TARGET_DECLARED, SW_TARGET_ON);
-	if (t && t->state == SW_TARGET_DECLARED)
-		WRITE_ONCE(t->state, SW_TARGET_FREE);
-	else if (t)
-		sw_target_close(t);
-	sw_watch_leave(c, flags);
-	/* what runs is counted for it up to here */
-	if (t && READ_ONCE(sw_watch.on))
-		sw_watch_ask();
-	return t ? 1 : 0;
-}
-
-/* Return: was it watched for itself? */
-static bool sw_watch_let_go(struct sw_watched *w)
-{
-	const bool was = w->kept;
-
-	w->kept = false;
-	/* targets that are closed are taken off at the next switch */
-	if (was && !(w->want & sw_watch.active) && !w->self) {
-		w->let_go = true;
-		WRITE_ONCE(w->stop, true);
-	}
-	return was;
-}
-
-/**
- * sw_thread_unwatch - a thread is no longer watched for itself
- *
- * If it counts for nobody else it stands still, and can be read until it ends, and in the
- * list after that.  Who watches it again goes on from there.
- *
- * Context: any.
- * Return: whether it was watched.
- */
-static s64 __maybe_unused sw_thread_unwatch(s64 tid)
-{
-	struct task_struct *task;
-	struct sw_thread *e;
-	struct sw_target *t;
-	unsigned long flags;
-	struct sw_cpu *c;
-	bool was = false;
-
-	if (!sw_is_pid(tid) || !sw_watch_enter(&c, &flags))
-		return 0;
-	t = sw_target_find(SW_TARGET_THREAD, tid, NULL, SW_TARGET_DECLARED,
-			   SW_TARGET_DECLARED);
-	if (t) {
-		WRITE_ONCE(t->state, SW_TARGET_FREE);
-		was = true;
-	} else if (sw_watch.on) {
-		rcu_read_lock();
-		task = sw_watch_task(tid, PIDTYPE_PID);
-		e = task ? sw_table_find(&sw_threads, task) : NULL;
-		if (e)
-			was = sw_watch_let_go(sw_watched_of(e));
-		rcu_read_unlock();
-	}
-	sw_watch_leave(c, flags);
-	if (was && READ_ONCE(sw_watch.on))
-		sw_watch_ask();
-	return was;
 }
 
 /* ---- what the session finds declared */

@@ -178,7 +178,9 @@ static s64 __maybe_unused sw_cgroup_watch(const char *path)
 
 	if (!sw_watch_enter(&c, &flags))
 		return 0;
-	t = sw_target_get(SW_TARGET_CGROUP, 0, path, &is_new);
+	t = sw_target_get(SW_TARGET_CGROUP, 0, 0, path, &is_new);
+	if (t)
+		sw_target_is_by(t, SW_BY_SCRIPT);
 	sw_watch_leave(c, flags);
 	return t ? 1 : 0;
 }

@@ -46,7 +46,8 @@ static __always_inline void
 sw_fold_count(struct sw_watch_cpu *wc, struct sw_watched *w, unsigned int slot,
 	      u64 count)
 {
-	u64 more = count - w->last[slot], bits = w->targets & wc->counting;
+	u64 bits = READ_ONCE(w->targets) & wc->counting;
+	u64 more = count - w->last[slot];
 	unsigned int target;
 	u64 *sum;
 
@@ -122,7 +123,7 @@ sw_fold_holes(const struct sw_watch_cpu *wc, struct sw_thread *e,
 	      struct sw_watched *w)
 {
 	struct sw_thread_set *s = sw_thread_set(e);
-	u64 bits = w->targets & wc->counting;
+	u64 bits = READ_ONCE(w->targets) & wc->counting;
 	/* a reading may have taken its bits away */
 	u64 holed = (s ? s->holed : e->lost) ?: ~0ULL;
 
@@ -152,7 +153,7 @@ sw_watch_turn(struct sw_watch_cpu *wc, struct sw_watched *w)
 		sw_watch.targets[__ffs64(gone)].members--;
 	w->want &= sw_watch.active;
 	WRITE_ONCE(w->own, w->own & sw_watch.active);
-	w->targets = w->want;
+	WRITE_ONCE(w->targets, w->want);
 	raw_spin_unlock(&sw_watch.lock);
 }
 
@@ -161,7 +162,7 @@ sw_watch_must_turn(const struct sw_watch_cpu *wc, const struct sw_watched *w)
 {
 	u64 want = READ_ONCE(w->want);
 
-	return want != w->targets || want & ~wc->active;
+	return want != READ_ONCE(w->targets) || want & ~wc->active;
 }
 
 /* The thread that this CPU runs counts as of now: one slot, or the time of sets. */
@@ -449,7 +450,7 @@ sw_watch_switch(const struct sw_cpu *c, struct sw_thread *out,
 		if (unlikely(sw_watch_must_turn(wc, w)))
 			sw_watch_turn(wc, w);
 		if (unlikely(ended ||
-			     !(w->targets || w->kept || w->self ||
+			     !(READ_ONCE(w->targets) || READ_ONCE(w->kept) || w->self ||
 			       w->let_go)))
 			sw_watch_leaves(out, w, prev, ended);
 	}

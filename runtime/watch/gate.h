@@ -32,6 +32,15 @@ static void sw_watch_shut(enum sw_watch_gate gate)
 		sw_watch_ask();
 }
 
+/* The lock is held. */
+static bool sw_watched_is_of_script(const struct sw_watched *w)
+{
+	if (w->let_go)
+		return false;
+	return (w->kept & SW_BY_SCRIPT) || w->self ||
+	       (w->want & sw_watch.active & ~sw_watch.of_programs);
+}
+
 /* The lock is held.  Return: whether the thread is watched. */
 static bool
 sw_thread_shut_now(pid_t tid, enum sw_watch_gate gate, bool shut)
@@ -44,13 +53,13 @@ sw_thread_shut_now(pid_t tid, enum sw_watch_gate gate, bool shut)
 	task = READ_ONCE(sw_watch.on) ? sw_watch_task(tid, PIDTYPE_PID) : NULL;
 	if (task)
 		e = sw_table_find(&sw_threads, task);
-	/* nobody asks for it any more */
-	if (e && sw_watched_of(e)->let_go)
+	/* nobody asks for it any more, or programs alone do */
+	if (e && !sw_watched_is_of_script(sw_watched_of(e)))
 		e = NULL;
 	if (e) {
 		w = sw_watched_of(e);
 		if (gate == SW_GATE_COUNTS)
-			WRITE_ONCE(w->stop, shut);
+			sw_watched_stop(w, SW_BY_SCRIPT, shut);
 		else
 			WRITE_ONCE(w->unsampled, shut);
 	}
@@ -98,6 +107,8 @@ sw_targets_shut(unsigned int kind, s64 pid, const char *path,
 	if (!sw_watch_enter(&c, &flags))
 		return 0;
 	t = sw_target_find(kind, pid, path, SW_TARGET_DECLARED, SW_TARGET_ON);
+	if (t && !(t->by & SW_BY_SCRIPT))
+		t = NULL;
 	if (t)
 		sw_target_shut(t, gate, shut);
 	sw_watch_leave(c, flags);

@@ -121,6 +121,14 @@ static s64 sw_sum_of_current(struct sw_cpu *c, unsigned int slot)
 	return w->last[slot];
 }
 
+/* Was something of it not counted, which a single reading says once only? */
+static bool sw_has_holes(const struct sw_thread *e)
+{
+	const struct sw_watched *w = sw_watched_of(e);
+
+	return w->holed || w->holes != (u32)e->stretch;
+}
+
 static s64 sw_read_current(unsigned int slot)
 {
 	unsigned long flags;
@@ -131,7 +139,8 @@ static s64 sw_read_current(unsigned int slot)
 		return SW_NONE;
 	if (!c->cur || c->cur->task != current)
 		sw_withheld(unwatched);
-	else if (slot >= SW_MAX_SLOTS || sw_pmu.set[slot])
+	else if (slot >= SW_MAX_SLOTS || sw_pmu.set[slot] ||
+		 sw_has_holes(c->cur))
 		v = sw_sum_of_current(c, slot);
 	else
 		v = sw_thread_now(c, slot);
@@ -169,6 +178,23 @@ static s64 __maybe_unused sw_read_of(unsigned int slot, s64 tid)
 		count = v.count;
 	rcu_read_unlock();
 	return count;
+}
+
+/**
+ * sw_read_self - the count of the calling thread, as sw_read_of() has it
+ *
+ * One that is switched in needs no search.
+ *
+ * Context: preemption is off.
+ */
+static s64 __maybe_unused sw_read_self(unsigned int slot, s64 tid)
+{
+	const struct sw_thread *e = this_cpu_read(sw_cpus.cur);
+
+	if (likely(e && READ_ONCE(e->task) == current &&
+		   !READ_ONCE(sw_watched_of(e)->stop)))
+		return sw_read_current(slot);
+	return sw_read_of(slot, tid);
 }
 
 /**

@@ -19,6 +19,7 @@
  *   target.h	processes and cgroups: their places
  *   attach.h	who belongs to what: asked for, born, ended, left
  *   gate.h	what is stopped, or not sampled
+ *   programs.h	what programs ask for beside the script
  *   cgroup.h	threads that come into a cgroup and leave it
  *   read.h	what scripts read
  *   wants.h	which samples are wanted
@@ -64,6 +65,9 @@ enum sw_target_state {
 	SW_TARGET_CLOSED,	/* it counts no more, and can still be read */
 };
 
+/* Who asks for a thread or a target, and who stops it: bits. */
+enum sw_by { SW_BY_SCRIPT = 1, SW_BY_PROGRAMS = 2 };
+
 enum sw_target_kind { SW_TARGET_PROCESS, SW_TARGET_THREAD, SW_TARGET_CGROUP };
 
 struct sw_target {
@@ -73,8 +77,10 @@ struct sw_target {
 	bool had;		/* some of them do */
 	bool rest;		/* the others are left to a work: no reading yet */
 	bool no_room;		/* some of its threads have no entry: no reading */
+	u8 by;			/* who has asked for it */
 	pid_t pid;
 	u64 order;		/* the smaller one was asked for before */
+	u64 start;		/* of a process: when it began, by CLOCK_BOOTTIME; 0: not known */
 	int members;		/* threads that have its bit */
 	atomic64_t holed;	/* bit per slot: some of it was not counted */
 	struct cgroup *cgroup;
@@ -87,11 +93,12 @@ struct sw_watched {
 	u32 holes;		/* the entry's stretch, as far as `holed' has it */
 	u64 holed;		/* bit per slot */
 	bool on;		/* it runs, and its counts are as of `since' */
-	bool kept;		/* thread_watch(): it is watched for itself */
+	u8 kept;		/* who has asked for it, for itself: enum sw_by */
 	bool self;		/* it reads its own counts */
 	bool let_go;		/* nobody asks for it any more: it stands still */
-	bool stop;		/* the script has stopped it: it counts nothing */
-	bool unsampled;		/* ... or takes no samples of it */
+	bool stop;		/* it counts nothing: let go, or stopped */
+	u8 stops;		/* who has stopped it */
+	bool unsampled;		/* the script takes no samples of it */
 	u64 since;
 	u64 targets;		/* that it counts for */
 	u64 want;		/* that it shall: its CPU takes them over */
@@ -101,7 +108,7 @@ struct sw_watched {
 
 struct sw_watch_cpu {
 	u64 active;		/* targets that threads have here */
-	u64 counting;		/* those of them that the script has not stopped */
+	u64 counting;		/* those of them that nobody has stopped */
 	u64 *sums;		/* [target][is its own process][counter]; after
 				 * them what the counters stood at, or SW_NONE */
 	int asked;		/* to look at what it runs */
@@ -117,8 +124,10 @@ static struct {
 	unsigned int slots;	/* for which there is room, the words of sets too */
 	u64 active;		/* targets that are ON */
 	u64 cgroups;		/* those of them that are cgroups */
-	u64 stopped;		/* a target's bit: the script has stopped it */
-	u64 unsampled;		/* ... or takes no samples of its threads */
+	u64 of_programs;	/* those that the script does not ask for */
+	u64 stopped;		/* a target's bit: somebody has stopped it */
+	u64 stops[2];		/* ... the script; programs */
+	u64 unsampled;		/* the script takes no samples of its threads */
 	u64 orders;
 	struct sw_target targets[SW_MAX_TARGETS];
 	void *sums;

@@ -19,14 +19,38 @@
 /* What a script may have no more of a thread, or of a target. */
 enum sw_watch_gate { SW_GATE_COUNTS, SW_GATE_SAMPLES };
 
+static void sw_target_is_by(struct sw_target *t, u8 by)
+{
+	const u64 bit = 1ULL << (t - sw_watch.targets);
+
+	t->by = by;
+	/* of one that is nobody's it stays, until nobody counts for it */
+	if (by)
+		WRITE_ONCE(sw_watch.of_programs,
+			   by == SW_BY_PROGRAMS ? sw_watch.of_programs | bit :
+						  sw_watch.of_programs & ~bit);
+}
+
+static void sw_target_stop(const struct sw_target *t, enum sw_by by, bool stop)
+{
+	u64 *mask = &sw_watch.stops[by == SW_BY_PROGRAMS];
+	const u64 bit = 1ULL << (t - sw_watch.targets);
+
+	*mask = stop ? *mask | bit : *mask & ~bit;
+	WRITE_ONCE(sw_watch.stopped, sw_watch.stops[0] | sw_watch.stops[1]);
+}
+
+/* By the script. */
 static void
 sw_target_shut(const struct sw_target *t, enum sw_watch_gate gate, bool shut)
 {
-	u64 *mask = gate == SW_GATE_COUNTS ? &sw_watch.stopped
-					   : &sw_watch.unsampled;
+	u64 *mask = &sw_watch.unsampled;
 	const u64 bit = 1ULL << (t - sw_watch.targets);
 
-	WRITE_ONCE(*mask, shut ? *mask | bit : *mask & ~bit);
+	if (gate == SW_GATE_COUNTS)
+		sw_target_stop(t, SW_BY_SCRIPT, shut);
+	else
+		WRITE_ONCE(*mask, shut ? *mask | bit : *mask & ~bit);
 }
 
 static bool
@@ -82,12 +106,15 @@ sw_target_declare(unsigned int kind, pid_t pid, const char *path)
 	smp_wmb();
 	WRITE_ONCE(free->state, SW_TARGET_DECLARED);
 	WRITE_ONCE(free->kind, kind);
+	sw_target_is_by(free, 0);
+	sw_target_stop(free, SW_BY_PROGRAMS, false);
 	sw_target_shut(free, SW_GATE_COUNTS, false);
 	sw_target_shut(free, SW_GATE_SAMPLES, false);
 	free->filled = false;
 	free->had = false;
 	WRITE_ONCE(free->rest, false);
 	free->members = 0;
+	free->start = 0;
 	WRITE_ONCE(free->pid, pid);
 	free->cgroup = NULL;
 	strscpy(free->path, path ?: "", sizeof(free->path));
@@ -113,8 +140,10 @@ static void sw_target_open(struct sw_target *t)
 	WRITE_ONCE(sw_watch.active, sw_watch.active | 1ULL << nr);
 }
 
+/* Nobody asks for it any more. */
 static void sw_target_close(struct sw_target *t)
 {
+	sw_target_is_by(t, 0);
 	WRITE_ONCE(t->state, SW_TARGET_CLOSED);
 	WRITE_ONCE(sw_watch.active,
 		   sw_watch.active & ~(1ULL << (t - sw_watch.targets)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples of those only for whom somebody has asked.
+ * Samples of those only for whom the script has asked.
  *
  * Who may run what, against whom:
  *
@@ -19,7 +19,7 @@
 #include <linux/sched.h>
 
 /*
- * Has somebody asked for a thread?  In an NMI that comes in the middle of a switch
+ * Has the script asked for a thread?  In an NMI that comes in the middle of a switch
  * `current' is who that says, whose entry may be about to go; and of a thread that does
  * not run it may go, too.
  */
@@ -34,8 +34,9 @@ static bool __maybe_unused sw_watch_wants(const struct task_struct *task)
 	e = sw_table_find(&sw_threads, task);
 	if (e) {
 		w = sw_watched_of(e);
-		if (READ_ONCE(w->kept) ||
-		    READ_ONCE(w->want) & READ_ONCE(sw_watch.active))
+		if ((READ_ONCE(w->kept) & SW_BY_SCRIPT) ||
+		    (READ_ONCE(w->want) & READ_ONCE(sw_watch.active) &
+		     ~READ_ONCE(sw_watch.of_programs)))
 			return READ_ONCE(e->task) == task;
 	}
 	return false;
