@@ -23,6 +23,8 @@
 #define SW_CALLS_END() do { } while (0)
 #define SW_NOTIFY_START() 0
 #define SW_NOTIFY_END() do { } while (0)
+#define SW_CONTROL_START() 0
+#define SW_CONTROL_END() do { } while (0)
 #define SW_BLOCK_START() 0
 #define SW_BLOCK_END() do { } while (0)
 #define SW_PPA_START() 0
@@ -56,6 +58,7 @@ extern const char stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_free[]
 	rc_ = SW_STORE_START();						\
 	rc_ = rc_ ?: SW_CALLS_START();					\
 	rc_ = rc_ ?: SW_NOTIFY_START();					\
+	rc_ = rc_ ?: SW_CONTROL_START();				\
 	rc_ = rc_ ?: SW_BLOCK_START();					\
 	rc_ = rc_ ?: SW_PPA_START();					\
 	rc_ = rc_ ?: SW_TIMELINE_START();				\
@@ -64,6 +67,7 @@ extern const char stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_free[]
 
 #define SW_CONTEXTS_FREE(contexts_free) do {				\
 	asm volatile(".set stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_free, 0"); \
+	SW_CONTROL_END();						\
 	SW_SLOW_END();							\
 	SW_TIMELINE_END();						\
 	SW_WATCH_END();							\

@@ -14,6 +14,7 @@
 
 #include "base/cpus.h"
 #include "base/session.h"
+#include "control/file.h"
 #include "count/chosen.h"
 #include "count/elapsed.h"
 #include "count/event.h"

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What programs have of a session: sets that they made, whom they are attached to.
+ *
+ * Each opening of the file `control' is one of these, whoever has it.  What it has made goes
+ * with it.  A target that several are attached to is let go by the last one, and stands still
+ * as long as one of them has stopped it, a thread for all targets that it is part of.  What
+ * the script asks for goes on after that.
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_control_enter(), _leave()	processes; in between, what handlers may do: the
+ *				session does not end meanwhile
+ *   all else			processes, under sw_control.lock
+ */
+#ifndef STAPWATCH_CONTROL_STATE_H
+#define STAPWATCH_CONTROL_STATE_H
+
+#include "base/session.h"
+#include "control/abi.h"
+#include "set/open.h"
+#include "set/set.h"
+#include "watch/programs.h"
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/pid.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
+/* So many targets one may be attached to. */
+#define SW_CONTROL_TARGETS 64
+
+struct sw_controller {
+	struct list_head list;		/* of sw_control */
+	struct list_head attached;
+	unsigned int nr_attached;
+	/* which set of its number one of its own is; 0: none */
+	u64 own[SW_MAX_SETS];
+};
+
+struct sw_attached {
+	struct list_head list;		/* of its controller */
+	unsigned int target;		/* SW_CONTROL_THREAD, SW_CONTROL_PROCESS */
+	struct task_struct *task;	/* a thread; of a process NULL */
+	struct pid *pid;		/* a process's */
+	s64 id;				/* as who attached it has it */
+	u64 order;			/* see watch/programs.h */
+	bool stopped;			/* this controller has stopped it */
+};
+
+static struct {
+	struct mutex lock;
+	struct list_head controllers;
+	unsigned int nr, max;
+} sw_control = {
+	.lock = __MUTEX_INITIALIZER(sw_control.lock),
+	.controllers = LIST_HEAD_INIT(sw_control.controllers),
+};
+
+/* With sw_session_end(), which waits for who has preemption off, as a handler has. */
+static bool sw_control_enter(void)
+{
+	preempt_disable();
+	if (sw_is_running())
+		return true;
+	preempt_enable();
+	return false;
+}
+
+static void sw_control_leave(void)
+{
+	preempt_enable();
+}
+
+/* ---- sets */
+
+/* Which set of its number that WORD is of, from 1 on. */
+static u64 sw_control_which(u32 word)
+{
+	return 1ULL + word / SW_SET_STATES;
+}
+
+/* Can a set of that word be found? */
+static bool sw_control_is_there(u32 word)
+{
+	const int state = word % SW_SET_STATES;
+
+	return state == SW_SET_DECLARED || state == SW_SET_OPENING ||
+	       state == SW_SET_OPEN;
+}
+
+/* Preemption is off, so the set keeps its number. */
+static bool sw_control_owns(const struct sw_controller *p, unsigned int set)
+{
+	const u32 word = sw_set_word(set);
+
+	return sw_control_is_there(word) &&
+	       READ_ONCE(p->own[set]) == sw_control_which(word);
+}
+
+/* A set of that name is its own.  Return: its number, or 0. */
+static unsigned int
+sw_control_own(const struct sw_controller *p, const char *name)
+{
+	unsigned int set = sw_set_find(name);
+
+	return set && sw_control_owns(p, set) ? set : 0;
+}
+
+/* ---- targets */
+
+static bool sw_attached_has_ended(const struct sw_attached *a)
+{
+	bool is;
+
+	rcu_read_lock();
+	is = a->task ? !pid_alive(a->task) : !pid_task(a->pid, PIDTYPE_TGID);
+	rcu_read_unlock();
+	return is;
+}
+
+/* Either a thread, or a process. */
+static struct sw_attached *
+sw_control_find(const struct sw_controller *p, const struct task_struct *task,
+		const struct pid *pid)
+{
+	struct sw_attached *a;
+
+	list_for_each_entry(a, &p->attached, list)
+		if (a->task == task && a->pid == pid)
+			return a;
+	return NULL;
+}
+
+/* Is somebody attached to what A is, and has one of them stopped it? */
+static bool sw_control_any(const struct sw_attached *a, bool *stopped)
+{
+	const struct sw_controller *p;
+	const struct sw_attached *other;
+	bool any = false;
+
+	*stopped = false;
+	list_for_each_entry(p, &sw_control.controllers, list) {
+		list_for_each_entry(other, &p->attached, list) {
+			/* of processes the order is that of the target */
+			if (other->task != a->task || other->order != a->order)
+				continue;
+			any = true;
+			*stopped |= other->stopped;
+		}
+	}
+	return any;
+}
+
+/* What is attached to it, or has stopped it, is others now. */
+static void sw_control_changed(const struct sw_attached *a)
+{
+	bool any, stopped;
+
+	/* nothing is there any more once the session is over */
+	if (!sw_is_running())
+		return;
+	any = sw_control_any(a, &stopped);
+	if (!sw_control_enter())
+		return;
+	if (any)
+		sw_program_stops(a->task, a->order, stopped);
+	else
+		sw_program_leaves(a->task, a->order);
+	sw_control_leave();
+}
+
+static void sw_attached_free(struct sw_attached *a)
+{
+	if (a->task)
+		put_task_struct(a->task);
+	put_pid(a->pid);
+	kfree(a);
+}
+
+static void sw_control_detach(struct sw_controller *p, struct sw_attached *a)
+{
+	list_del(&a->list);
+	p->nr_attached--;
+	sw_control_changed(a);
+	sw_attached_free(a);
+}
+
+/* ---- from its opening to its end */
+
+static struct sw_controller *sw_controller_get(void)
+{
+	struct sw_controller *p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+
+	if (!p)
+		return NULL;
+	INIT_LIST_HEAD(&p->attached);
+	mutex_lock(&sw_control.lock);
+	if (sw_control.nr == sw_control.max) {
+		mutex_unlock(&sw_control.lock);
+		kfree(p);
+		return ERR_PTR(-EUSERS);
+	}
+	sw_control.nr++;
+	list_add(&p->list, &sw_control.controllers);
+	mutex_unlock(&sw_control.lock);
+	return p;
+}
+
+/* What it made goes, and it is the last one that has it. */
+static void sw_controller_put(struct sw_controller *p)
+{
+	struct sw_attached *a, *next;
+	unsigned int set;
+
+	mutex_lock(&sw_control.lock);
+	list_del(&p->list);
+	sw_control.nr--;
+	list_for_each_entry_safe(a, next, &p->attached, list)
+		sw_control_detach(p, a);
+	if (sw_control_enter()) {
+		for (set = 1; set < SW_MAX_SETS; set++)
+			if (p->own[set])
+				sw_set_leave(set, (p->own[set] - 1) *
+						  SW_SET_STATES);
+		sw_set_kick();
+		sw_control_leave();
+	}
+	mutex_unlock(&sw_control.lock);
+	kfree(p);
+}
+
+#endif

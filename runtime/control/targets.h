@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Threads and processes that programs are attached to.
+ *
+ * Who may run what, against whom: all of it processes, within an operation of the file.
+ * What is done to sets, threads and counts is what a handler does, and stands between
+ * sw_control_enter() and sw_control_leave().
+ */
+#ifndef STAPWATCH_CONTROL_TARGETS_H
+#define STAPWATCH_CONTROL_TARGETS_H
+
+#include "control/sets.h"
+#include "control/state.h"
+#include "control/step.h"
+#include "count/gate.h"
+#include "watch/programs.h"
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
+/* Whom ID is, as the caller's pid namespace has it; with a reference. */
+static struct pid *sw_control_pid(unsigned int target, s64 id)
+{
+	if (!id)
+		return get_pid(target == SW_CONTROL_THREAD ?
+			       task_pid(current) : task_tgid(current));
+	return sw_is_pid(id) ? find_get_pid(id) : NULL;
+}
+
+/* The thread, with a reference in place of the pid's; or the process.  Return: its number
+ * there. */
+static s64
+sw_control_whom(unsigned int target, s64 id, struct task_struct **task, struct pid **pid)
+{
+	*task = NULL;
+	*pid = sw_control_pid(target, id);
+	if (!id)
+		id = pid_vnr(*pid);
+	if (!*pid || target != SW_CONTROL_THREAD)
+		return id;
+	*task = get_pid_task(*pid, PIDTYPE_PID);
+	put_pid(*pid);
+	*pid = NULL;
+	return id;
+}
+
+static int sw_control_no_target(struct sw_control_run *r)
+{
+	return sw_control_say(r, -ESRCH, "there is no %s %lld",
+			      r->step.target == SW_CONTROL_THREAD ? "thread" :
+								    "process",
+			      r->step.id);
+}
+
+/* ---- what a session is attached to */
+
+/* Those that have ended, with all that they made, make room.  The lock is held. */
+static bool sw_control_counts(const struct sw_attached *a)
+{
+	bool counts = false;
+
+	if (sw_control_enter()) {
+		counts = sw_program_still_counts(a->order);
+		sw_control_leave();
+	}
+	return counts;
+}
+
+static void sw_control_make_room(struct sw_controller *p)
+{
+	struct sw_attached *a, *next;
+
+	list_for_each_entry_safe(a, next, &p->attached, list)
+		if (sw_attached_has_ended(a) &&
+		    (a->task || !sw_control_counts(a)))
+			sw_control_detach(p, a);
+}
+
+/* Closed targets of threads that sleep hold places that others want. */
+static void sw_control_sweep(void)
+{
+	unsigned int at = 0;
+	bool more = true;
+
+	while (more && sw_control_enter()) {
+		more = sw_program_sweep(&at);
+		sw_control_leave();
+		cond_resched();
+	}
+}
+
+static enum sw_take sw_control_take_in(struct sw_attached *a)
+{
+	enum sw_take took = SW_TAKE_GONE;
+
+	if (sw_control_enter()) {
+		took = sw_program_takes(a->task, a->pid, a->stopped, &a->order);
+		sw_control_leave();
+	}
+	return took;
+}
+
+/* The lock is held, and A is ready but for its order. */
+static int sw_control_attach_now(struct sw_control_run *r, struct sw_attached *a)
+{
+	struct sw_controller *p = r->by;
+	enum sw_take took;
+
+	if (sw_control_find(p, a->task, a->pid))
+		return sw_control_say(r, -EBUSY,
+				      "this session is attached to that already");
+	if (p->nr_attached == SW_CONTROL_TARGETS)
+		sw_control_make_room(p);
+	if (p->nr_attached == SW_CONTROL_TARGETS)
+		return sw_control_say(r, -ENOSPC,
+				      "a session is attached to no more than %d targets",
+				      SW_CONTROL_TARGETS);
+	took = sw_control_take_in(a);
+	if (took == SW_TAKE_FULL && !a->task) {
+		sw_control_sweep();
+		took = sw_control_take_in(a);
+	}
+	if (!sw_is_running())
+		return -ESHUTDOWN;
+	if (took == SW_TAKE_GONE)
+		return sw_control_no_target(r);
+	if (took == SW_TAKE_FULL)
+		return sw_control_say(r, -ENOSPC,
+				      "no more can be watched: 64 processes and cgroups, and threads as -G stapwatch_threads=N says");
+	list_add(&a->list, &p->attached);
+	p->nr_attached++;
+	sw_control_changed(a);
+	return 0;
+}
+
+static int sw_control_attach(struct sw_control_run *r)
+{
+	const struct sw_control_step *s = &r->step;
+	struct sw_attached *a;
+	int rc;
+
+	a = kzalloc(sizeof(*a), GFP_KERNEL_ACCOUNT);
+	if (!a)
+		return -ENOMEM;
+	a->target = s->target;
+	a->stopped = s->flags & SW_CONTROL_STOPPED;
+	a->id = sw_control_whom(s->target, s->id, &a->task, &a->pid);
+	rc = a->task || a->pid ? 0 : sw_control_no_target(r);
+	rc = rc ?: mutex_lock_killable(&sw_control.lock);
+	if (!rc) {
+		rc = sw_control_attach_now(r, a);
+		mutex_unlock(&sw_control.lock);
+	}
+	if (rc)
+		sw_attached_free(a);
+	return rc;
+}
+
+/*
+ * What the step names, of those that the session is attached to: one that is there goes
+ * before one of that number that has ended.  The lock is held.
+ */
+static struct sw_attached *sw_control_attached(struct sw_control_run *r)
+{
+	const struct sw_control_step *s = &r->step;
+	const unsigned int target = s->target == SW_CONTROL_THREAD ?
+				    SW_CONTROL_THREAD : SW_CONTROL_PROCESS;
+	struct sw_attached *a, *found = NULL;
+	struct task_struct *task;
+	struct pid *pid;
+
+	sw_control_whom(target, s->id, &task, &pid);
+	if (task || pid)
+		found = sw_control_find(r->by, task, pid);
+	if (task)
+		put_task_struct(task);
+	put_pid(pid);
+	if (found)
+		return found;
+	list_for_each_entry(a, &r->by->attached, list)
+		if (a->target == target && a->id == s->id &&
+		    sw_attached_has_ended(a))
+			return a;
+	sw_control_say(r, 0, "this session is not attached to that");
+	return NULL;
+}
+
+static int sw_control_let_go(struct sw_control_run *r)
+{
+	struct sw_attached *a;
+	int rc = mutex_lock_killable(&sw_control.lock);
+
+	if (rc)
+		return rc;
+	a = sw_control_attached(r);
+	if (a)
+		sw_control_detach(r->by, a);
+	mutex_unlock(&sw_control.lock);
+	return a ? 0 : -ESRCH;
+}
+
+/* ---- start and stop */
+
+static int sw_control_stop_sets(const struct sw_controller *p, bool stop)
+{
+	unsigned int set;
+
+	if (!sw_control_enter())
+		return -ESHUTDOWN;
+	for (set = 1; set < SW_MAX_SETS; set++)
+		if (sw_control_owns(p, set))
+			sw_gate_stop(set, stop);
+	sw_control_leave();
+	return 0;
+}
+
+static int sw_control_stop(struct sw_control_run *r)
+{
+	const struct sw_control_step *s = &r->step;
+	const bool stop = s->what == SW_CONTROL_STOP;
+	struct sw_attached *a;
+	int rc;
+
+	if (s->target == SW_CONTROL_SET)
+		return sw_control_set(r);
+	if (s->target == SW_CONTROL_ALL)
+		return sw_control_stop_sets(r->by, stop);
+	rc = mutex_lock_killable(&sw_control.lock);
+	if (rc)
+		return rc;
+	a = sw_control_attached(r);
+	if (a) {
+		a->stopped = stop;
+		sw_control_changed(a);
+	}
+	mutex_unlock(&sw_control.lock);
+	return a ? 0 : -ESRCH;
+}
+
+/* ---- whose counts are read */
+
+/*
+ * In the numbers of the kernel: of one that is there, or that has ended and the session is
+ * attached to.  Return: 0 where there is none.
+ */
+static pid_t sw_control_nr(struct sw_control_run *r)
+{
+	const struct sw_control_step *s = &r->step;
+	const struct sw_attached *a;
+	struct pid *pid;
+	pid_t nr;
+
+	if (!s->id)
+		return s->target == SW_CONTROL_THREAD ? current->pid : current->tgid;
+	pid = sw_control_pid(s->target, s->id);
+	nr = pid ? pid_nr(pid) : 0;
+	put_pid(pid);
+	if (nr || mutex_lock_killable(&sw_control.lock))
+		return nr;
+	a = sw_control_attached(r);
+	if (a)
+		nr = a->task ? a->task->pid : pid_nr(a->pid);
+	mutex_unlock(&sw_control.lock);
+	return nr;
+}
+
+#endif
