@@ -6,8 +6,8 @@
  * What fails returns -1 or NULL and sets errno; stapwatch_error() has the
  * message.  A struct stapwatch is for one thread at a time; a struct
  * stapwatch_map may be shared, with the one rule of stapwatch_map_adjust().
- * A path or name that is NULL is EINVAL; anything else that is NULL is only for
- * the functions that close.
+ * A path that is NULL is EINVAL, as is the name of what is to be made.  Else only the
+ * functions that close take NULL.
  */
 #ifndef STAPWATCH_H
 #define STAPWATCH_H
@@ -190,7 +190,7 @@ uint64_t stapwatch_hist_quantile(const struct stapwatch_hist *hist, double q);
  *
  * A child of fork() has the same map: it may write for CPUs that its parent
  * leaves to it, in instances from before the fork().  Its stapwatch_map_close()
- * detaches the child only.
+ * detaches the child only.  So make a map after daemon(3), not before.
  *
  * Return: the map, for stapwatch_map_close(), or NULL
  */
@@ -319,6 +319,191 @@ int stapwatch_messages_read(struct stapwatch_messages *m,
  * Return: the number, as of the last one that was read
  */
 uint64_t stapwatch_messages_lost(const struct stapwatch_messages *m);
+
+/* ---- sets and targets of a script's session */
+
+/* What a step does, and the members of struct stapwatch_step that it takes or fills in. */
+enum stapwatch_do {
+	STAPWATCH_NOTHING,
+	STAPWATCH_MAKE_SET,	/* name, text: its events; value: its number */
+	STAPWATCH_DELETE_SET,	/* name */
+	STAPWATCH_SET_EVERY,	/* name, text: as pmu_set_every() */
+	STAPWATCH_SET_PLACE,	/* name, value: as pmu_set_place() */
+	STAPWATCH_SWITCH,	/* name: the set that this CPU is to go on with */
+	STAPWATCH_FIND,		/* name: of the set; text: the event; event: its word */
+	STAPWATCH_ATTACH,	/* target, id, flags */
+	STAPWATCH_DETACH,	/* target, id */
+	STAPWATCH_START,	/* target, id or name */
+	STAPWATCH_STOP,		/* target, id or name */
+	STAPWATCH_READ,		/* target, id, event; value: its count */
+	STAPWATCH_REFRESH,	/* value: how many CPUs have not answered in time */
+};
+
+enum stapwatch_target {
+	STAPWATCH_ALL,		/* CPUs; to start and stop: all sets of the session's own */
+	STAPWATCH_CPU,
+	STAPWATCH_SET,		/* to start and stop, by stapwatch_control_run() */
+	STAPWATCH_THREAD,	/* 0: the calling one */
+	STAPWATCH_PROCESS,	/* 0: the calling one */
+	STAPWATCH_TREE,		/* a process and what it has made; to read */
+};
+
+/* To STAPWATCH_ATTACH: nothing is counted until STAPWATCH_START. */
+#define STAPWATCH_STOPPED 1
+
+struct stapwatch_step {
+	enum stapwatch_do what;
+	enum stapwatch_target target;
+	int64_t id;
+	unsigned int flags;
+	int error;		/* out: an errno; ENODATA: there is no value just now */
+	const char *name;
+	const char *text;
+	uint64_t event;
+	int64_t value;
+	uint64_t reserved[2];	/* 0 */
+};
+
+struct stapwatch_control;
+
+/**
+ * stapwatch_control_open - begin a session of one's own in that of a script
+ * @path: /proc/systemtap/MODULE/control, of a script that calls stapwatch_control()
+ *
+ * The session owns the sets that it makes, and its targets.  They go when its last
+ * descriptor is closed, and when the script ends.  Threads may share it.
+ *
+ * Return: what stapwatch_control_close() takes, or NULL: EACCES or EPERM without
+ * CAP_SYS_ADMIN, EUSERS where there are as many as -G control_sessions=N says
+ */
+struct stapwatch_control *stapwatch_control_open(const char *path);
+
+/**
+ * stapwatch_control_of - the same by a descriptor that another process has passed on
+ * @fd: as of stapwatch_control_fd(); it is closed by stapwatch_control_close()
+ */
+struct stapwatch_control *stapwatch_control_of(int fd);
+
+/** stapwatch_control_close - close this descriptor; NULL does nothing */
+void stapwatch_control_close(struct stapwatch_control *c);
+
+/** stapwatch_control_fd - its descriptor, which can be passed on */
+int stapwatch_control_fd(const struct stapwatch_control *c);
+
+/**
+ * stapwatch_control_run - have steps done, one after the other
+ * @steps: up to 64 are done in one system call
+ *
+ * The first step that fails is the last one, and stapwatch_error() says why.  A reading
+ * that has no value just now does not count as failed: its error is ENODATA.
+ *
+ * Return: how many were done: @nr, or the place of the one that failed, which has its
+ * error; -1 where none was tried: ESHUTDOWN if the script has ended
+ */
+int stapwatch_control_run(struct stapwatch_control *c, struct stapwatch_step *steps,
+			  size_t nr);
+
+/**
+ * stapwatch_control_make_set - make a set of events
+ * @name: up to 31 characters
+ * @events: as of a script's pmu_set()
+ *
+ * One of its own that has the name is replaced.
+ *
+ * Return: 0 when its counters are open, and each CPU may go on to it; -1: EINVAL,
+ * also while all 16 sets are in use, EEXIST if others have a set of that name, ENODEV if
+ * this machine cannot count an event of it, ETIMEDOUT, EINTR; then there is no such set
+ */
+int stapwatch_control_make_set(struct stapwatch_control *c, const char *name,
+			       const char *events);
+
+/**
+ * stapwatch_control_find - the word by which an event is read
+ * @set: the set's name; NULL: of the events that the script always counts
+ * @event: its name; of a set also active_ns, runs and ran_ns
+ *
+ * Return: 0, or -1: ENOENT, ENODEV, EAGAIN while the set is not open
+ */
+int stapwatch_control_find(struct stapwatch_control *c, const char *set,
+			   const char *event, uint64_t *word);
+
+/**
+ * stapwatch_control_attach - count for a thread, or for a process and what it makes
+ * @flags: STAPWATCH_STOPPED, or 0
+ *
+ * Return: 0, or -1: ESRCH, EBUSY if it is attached to that already, ENOSPC
+ */
+int stapwatch_control_attach(struct stapwatch_control *c,
+			     enum stapwatch_target target, int64_t id,
+			     unsigned int flags);
+
+/**
+ * stapwatch_control_detach - count for it no more; its counts can still be read
+ *
+ * Return: 0, or -1: ESRCH
+ */
+int stapwatch_control_detach(struct stapwatch_control *c,
+			     enum stapwatch_target target, int64_t id);
+
+/**
+ * stapwatch_control_start - start counting for a target again
+ *
+ * Return: 0, or -1: ESRCH if the session is not attached to it
+ */
+int stapwatch_control_start(struct stapwatch_control *c,
+			    enum stapwatch_target target, int64_t id);
+
+/**
+ * stapwatch_control_stop - stop counting for a target
+ *
+ * Its counts stand still for all who are attached to it, until the session starts it
+ * again, or detaches.
+ *
+ * Return: as stapwatch_control_start()
+ */
+int stapwatch_control_stop(struct stapwatch_control *c,
+			   enum stapwatch_target target, int64_t id);
+
+/**
+ * stapwatch_control_read - a count
+ * @event: from stapwatch_control_find()
+ *
+ * A thread's counts go on from one attachment to the next: take differences.
+ *
+ * Return: 0, or -1: ENODATA if there is no right value just now, ENOENT if the set is
+ * there no more, ENODEV if there is no such CPU, ESRCH
+ */
+int stapwatch_control_read(struct stapwatch_control *c, uint64_t event,
+			   enum stapwatch_target target, int64_t id,
+			   int64_t *value);
+
+/**
+ * stapwatch_control_self - a count of the calling thread, to which somebody is attached
+ *
+ * The cheapest system call that there is for it.
+ *
+ * Return: as stapwatch_control_read()
+ */
+int stapwatch_control_self(struct stapwatch_control *c, uint64_t event,
+			   int64_t *value);
+
+/* ---- code that a program makes */
+
+/**
+ * stapwatch_code - say that from now on there is a function that no file has
+ * @code: its first byte, as it is called
+ * @size: how many bytes it has
+ * @name: the function's, up to 4094 bytes
+ *
+ * It is written to jit-PID.dump in the directory $JITDUMPDIR, or in /tmp, in the format of
+ * perf's agents; the file is mapped, so a recorder of the process finds it.  What is told of
+ * later has the place of what was there before: so code that moves is told of again.
+ *
+ * Any thread may call it.  A child of fork() has a file of its own.
+ *
+ * Return: 0, or -1
+ */
+int stapwatch_code(const void *code, size_t size, const char *name);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus
