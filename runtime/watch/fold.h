@@ -183,16 +183,11 @@ sw_fold_slot(struct sw_cpu *c, struct sw_watch_cpu *wc, struct sw_thread *e,
 	return true;
 }
 
-/**
- * sw_fold_current - bring one slot of the thread that runs here up to date
- * @slot: or a word of sets: then all of them
- * Context: any; c->busy held, and c->cur is current's.
- * Return: false where the counter has no right value now.
- */
-static bool sw_fold_current(struct sw_cpu *c, unsigned int slot)
+/* As sw_fold_current(); W is what current has. */
+static __always_inline bool
+sw_fold_watched(struct sw_cpu *c, struct sw_watched *w, unsigned int slot)
 {
 	struct sw_watch_cpu *wc = this_cpu_ptr(&sw_watch_cpus);
-	struct sw_watched *w = sw_watched_of(c->cur);
 	bool ok;
 
 	if (sw_sums_are_void(c->cur))
@@ -205,6 +200,17 @@ static bool sw_fold_current(struct sw_cpu *c, unsigned int slot)
 	if (unlikely(!ok) && sw_is_absent(c, slot))
 		sw_withheld(absent);
 	return ok;
+}
+
+/**
+ * sw_fold_current - bring one slot of the thread that runs here up to date
+ * @slot: or a word of sets: then all of them
+ * Context: any; c->busy held, and c->cur is current's.
+ * Return: false where the counter has no right value now.
+ */
+static bool sw_fold_current(struct sw_cpu *c, unsigned int slot)
+{
+	return sw_fold_watched(c, sw_watched_of(c->cur), slot);
 }
 
 /* All that a thread has counted, when it goes out.  NOW is for who has sets. */

@@ -27,6 +27,7 @@
 
 struct sw_dead {
 	u64 before;		/* who came before it, of its tid's hash; from 1 on, or 0 */
+	u64 start;		/* when it began, by CLOCK_BOOTTIME */
 	u64 holed;		/* bit per slot */
 	u32 seq;		/* odd: it changes */
 	u32 begun;		/* as in struct sw_thread_set */
@@ -84,6 +85,7 @@ static void sw_list_put(struct task_struct *task, struct sw_thread *e, bool aliv
 	WRITE_ONCE(d->before, *head);
 	d->holed = w->holed;
 	d->begun = s ? s->begun : 0;
+	d->start = task->start_boottime;
 	d->tid = task->pid;
 	d->pid = task->tgid;
 	d->alive = alive;
@@ -100,6 +102,7 @@ static void sw_list_put(struct task_struct *task, struct sw_thread *e, bool aliv
 
 /* One of the list, and one count of it, or none where SLOT is too large. */
 struct sw_dead_view {
+	u64 start;
 	pid_t tid;
 	pid_t pid;
 	bool alive;
@@ -118,6 +121,7 @@ sw_list_read(const struct sw_dead *d, unsigned int slot, struct sw_dead_view *v)
 	smp_rmb();
 	if (seq & 1)
 		return false;
+	v->start = READ_ONCE(d->start);
 	v->tid = READ_ONCE(d->tid);
 	v->pid = READ_ONCE(d->pid);
 	v->alive = READ_ONCE(d->alive);
@@ -152,10 +156,11 @@ static bool sw_list_at(s64 n, unsigned int slot, struct sw_dead_view *v)
 
 /**
  * sw_list_find - the last thread of that number that has ended
+ * @start: when that one began; 0: whenever
  * Context: any; it looks at those of the tid's hash, and at no more than the list holds.
  */
 static bool
-sw_list_find(pid_t tid, unsigned int slot, struct sw_dead_view *v)
+sw_list_find(pid_t tid, u64 start, unsigned int slot, struct sw_dead_view *v)
 {
 	u64 nr, before, put = READ_ONCE(sw_list.put);
 	const struct sw_dead *d;
@@ -168,7 +173,7 @@ sw_list_find(pid_t tid, unsigned int slot, struct sw_dead_view *v)
 		d = sw_list_slot(nr - 1);
 		before = READ_ONCE(d->before);
 		if (READ_ONCE(d->tid) == tid && sw_list_read(d, slot, v) &&
-		    v->tid == tid)
+		    v->tid == tid && (!start || v->start == start))
 			return true;
 		/* another one has taken its place, and so the way ends here */
 		if (before >= nr)

@@ -86,11 +86,11 @@ static struct task_struct *sw_watch_task_now(s64 tid)
 }
 
 /* Of one that has ended, or that the session's end found. */
-static s64 sw_read_ended(s64 tid, unsigned int slot)
+static s64 sw_read_ended(s64 tid, u64 start, unsigned int slot)
 {
 	struct sw_dead_view v;
 
-	if (!sw_list_find(tid, slot, &v)) {
+	if (!sw_list_find(tid, start, slot, &v)) {
 		sw_withheld(unwatched);
 		return SW_NONE;
 	}
@@ -108,11 +108,10 @@ static bool sw_is_holed(u64 holed, unsigned int slot)
 }
 
 /* What counts by runs has a sum, of all its runs, also between them. */
-static s64 sw_sum_of_current(struct sw_cpu *c, unsigned int slot)
+static __always_inline s64
+sw_sum_of_current(struct sw_cpu *c, struct sw_watched *w, unsigned int slot)
 {
-	const struct sw_watched *w = sw_watched_of(c->cur);
-
-	if (!sw_fold_current(c, slot))
+	if (!sw_fold_watched(c, w, slot))
 		return SW_NONE;
 	if (sw_is_holed(w->holed, slot)) {
 		sw_withheld(incomplete);
@@ -122,11 +121,18 @@ static s64 sw_sum_of_current(struct sw_cpu *c, unsigned int slot)
 }
 
 /* Was something of it not counted, which a single reading says once only? */
-static bool sw_has_holes(const struct sw_thread *e)
+static bool sw_has_holes(const struct sw_thread *e, const struct sw_watched *w)
 {
-	const struct sw_watched *w = sw_watched_of(e);
-
 	return w->holed || w->holes != (u32)e->stretch;
+}
+
+/* This CPU's flag is held, and what it counts for is current, which has W. */
+static __always_inline s64
+sw_value_of_current(struct sw_cpu *c, struct sw_watched *w, unsigned int slot)
+{
+	if (slot >= SW_MAX_SLOTS || sw_pmu.set[slot] || sw_has_holes(c->cur, w))
+		return sw_sum_of_current(c, w, slot);
+	return sw_thread_now(c, slot);
 }
 
 static s64 sw_read_current(unsigned int slot)
@@ -139,13 +145,34 @@ static s64 sw_read_current(unsigned int slot)
 		return SW_NONE;
 	if (!c->cur || c->cur->task != current)
 		sw_withheld(unwatched);
-	else if (slot >= SW_MAX_SLOTS || sw_pmu.set[slot] ||
-		 sw_has_holes(c->cur))
-		v = sw_sum_of_current(c, slot);
 	else
-		v = sw_thread_now(c, slot);
+		v = sw_value_of_current(c, sw_watched_of(c->cur), slot);
 	sw_leave(c, flags);
 	return v;
+}
+
+/*
+ * RCU is held, and the session is on.
+ * @task: NULL: it has ended
+ * @start: as of sw_list_find()
+ */
+static s64 sw_read_of_thread(unsigned int slot, const struct task_struct *task,
+			  pid_t tid, u64 start)
+{
+	struct sw_thread *e = task ? sw_table_find(&sw_threads, task) : NULL;
+	struct sw_watched_view v;
+
+	if (!e)
+		return sw_read_ended(tid, start, slot);
+	if (task == current && !READ_ONCE(sw_watched_of(e)->stop) &&
+	    !raw_cpu_read(sw_cpus.parked))
+		return sw_read_current(slot);
+	if (!sw_watch_read_record(e, task, slot, &v))
+		return SW_NONE;
+	if (!sw_is_holed(v.holed, slot))
+		return v.count;
+	sw_withheld(incomplete);
+	return SW_NONE;
 }
 
 /**
@@ -154,28 +181,29 @@ static s64 sw_read_current(unsigned int slot)
  */
 static s64 __maybe_unused sw_read_of(unsigned int slot, s64 tid)
 {
-	struct sw_watched_view v;
-	struct task_struct *task;
-	struct sw_thread *e = NULL;
-	s64 count = SW_NONE;
+	s64 count;
 
 	if (!sw_is_pid(tid) || !READ_ONCE(sw_watch.on))
-		return sw_read_ended(sw_is_pid(tid) ? tid : 0, slot);
+		return sw_read_ended(sw_is_pid(tid) ? tid : 0, 0, slot);
 	rcu_read_lock();
-	task = sw_watch_task_now(tid);
-	if (task)
-		e = sw_table_find(&sw_threads, task);
-	if (!e)
-		count = sw_read_ended(tid, slot);
-	else if (task == current && !READ_ONCE(sw_watched_of(e)->stop) &&
-		 !raw_cpu_read(sw_cpus.parked))
-		count = sw_read_current(slot);
-	else if (!sw_watch_read_record(e, task, slot, &v))
-		;
-	else if (sw_is_holed(v.holed, slot))
-		sw_withheld(incomplete);
-	else
-		count = v.count;
+	count = sw_read_of_thread(slot, sw_watch_task_now(tid), tid, 0);
+	rcu_read_unlock();
+	return count;
+}
+
+/**
+ * sw_read_task - the same of a thread that is held, whoever has its number
+ * @task: the address of its task_struct, to be like the others
+ */
+static s64 __maybe_unused sw_read_task(unsigned int slot, s64 task)
+{
+	const struct task_struct *t = (const struct task_struct *)(long)task;
+	s64 count;
+
+	if (!READ_ONCE(sw_watch.on))
+		return sw_read_ended(t->pid, t->start_boottime, slot);
+	rcu_read_lock();
+	count = sw_read_of_thread(slot, t, t->pid, t->start_boottime);
 	rcu_read_unlock();
 	return count;
 }
@@ -189,12 +217,21 @@ static s64 __maybe_unused sw_read_of(unsigned int slot, s64 tid)
  */
 static s64 __maybe_unused sw_read_self(unsigned int slot, s64 tid)
 {
-	const struct sw_thread *e = this_cpu_read(sw_cpus.cur);
+	unsigned long flags;
+	struct sw_watched *w = NULL;
+	struct sw_cpu *c;
+	s64 v = SW_NONE;
 
-	if (likely(e && READ_ONCE(e->task) == current &&
-		   !READ_ONCE(sw_watched_of(e)->stop)))
-		return sw_read_current(slot);
-	return sw_read_of(slot, tid);
+	if (!sw_enter(&c, &flags))
+		return SW_NONE;
+	if (likely(c->cur && c->cur->task == current))
+		w = sw_watched_of(c->cur);
+	if (likely(w && !READ_ONCE(w->stop)))
+		v = sw_value_of_current(c, w, slot);
+	else
+		w = NULL;
+	sw_leave(c, flags);
+	return likely(w) ? v : sw_read_of(slot, tid);
 }
 
 /**
@@ -218,7 +255,7 @@ static s64 __maybe_unused sw_age_of(s64 tid)
 		e = task ? sw_table_find(&sw_threads, task) : NULL;
 	}
 	if (!e) {
-		if (sw_list_find(tid, UINT_MAX, &dead))
+		if (sw_list_find(tid, 0, UINT_MAX, &dead))
 			age = 0;
 		else
 			sw_withheld(unwatched);
@@ -250,29 +287,19 @@ static bool sw_read_here(unsigned int slot, u64 bit)
 	return ok;
 }
 
-/**
- * sw_read_target - the count of a process, a tree or a cgroup
- * @whole: all that it has made, too, not only its own threads
- * Return: the count, or SW_NONE.
+/*
+ * What a target has counted.
+ * @order: its order; after that, smp_rmb()
+ * @pid, @path: as of sw_target_find(), where that has found it
  */
-static s64 sw_read_target(unsigned int slot, unsigned int kind, s64 pid,
-			  const char *path, bool whole)
+static s64 sw_read_sums(unsigned int slot, const struct sw_target *t, u64 order,
+			s64 pid, const char *path, bool whole)
 {
-	const struct sw_target *t;
-	unsigned int nr;
-	u64 order, sum = 0;
+	const unsigned int nr = t - sw_watch.targets;
+	u64 sum = 0;
 	bool holed;
 	int cpu;
 
-	t = sw_target_find(kind, pid, path, SW_TARGET_ON, SW_TARGET_CLOSED);
-	if (!t || !sw_watch.sums || slot >= sw_watch.slots) {
-		sw_withheld(unwatched);
-		return SW_NONE;
-	}
-	/* with sw_target_declare() */
-	order = READ_ONCE(t->order);
-	smp_rmb();
-	nr = t - sw_watch.targets;
 	if (!sw_read_here(slot, 1ULL << nr))
 		return SW_NONE;
 	for_each_possible_cpu(cpu) {
@@ -296,6 +323,48 @@ static s64 sw_read_target(unsigned int slot, unsigned int kind, s64 pid,
 		return SW_NONE;
 	}
 	return sum;
+}
+
+/**
+ * sw_read_target - the count of a process, a tree or a cgroup
+ * @whole: all that it has made, too, not only its own threads
+ * Return: the count, or SW_NONE.
+ */
+static s64 sw_read_target(unsigned int slot, unsigned int kind, s64 pid,
+			  const char *path, bool whole)
+{
+	const struct sw_target *t;
+	u64 order;
+
+	t = sw_target_find(kind, pid, path, SW_TARGET_ON, SW_TARGET_CLOSED);
+	if (!t || !sw_watch.sums || slot >= sw_watch.slots) {
+		sw_withheld(unwatched);
+		return SW_NONE;
+	}
+	/* with sw_target_declare() */
+	order = READ_ONCE(t->order);
+	smp_rmb();
+	return sw_read_sums(slot, t, order, pid, path, whole);
+}
+
+/**
+ * sw_read_order - the same of all that counts for the target of that order
+ */
+static s64 __maybe_unused sw_read_order(unsigned int slot, s64 order)
+{
+	const struct sw_target *t;
+
+	for (t = sw_watch.targets; t < sw_watch.targets + SW_MAX_TARGETS; t++) {
+		if (READ_ONCE(t->order) != order)
+			continue;
+		/* with sw_target_declare() */
+		smp_rmb();
+		if (sw_watch.sums && slot < sw_watch.slots)
+			return sw_read_sums(slot, t, order, READ_ONCE(t->pid),
+					    NULL, true);
+	}
+	sw_withheld(unwatched);
+	return SW_NONE;
 }
 
 /**
@@ -409,6 +478,17 @@ static s64 __maybe_unused sw_read_dead(unsigned int slot, s64 n)
 	return v.count;
 }
 
+/* How many CPUs have not looked yet.  Preemption is off. */
+static s64 sw_watch_late(void)
+{
+	s64 late = 0;
+	int cpu;
+
+	sw_for_each_online_cpu(cpu)
+		late += !sw_watch_has_looked(cpu);
+	return late;
+}
+
 /**
  * sw_watch_refresh - let other CPUs bring what they run up to date
  * @may_wait: nothing that they might wait for is held here
@@ -422,16 +502,14 @@ static s64 __maybe_unused sw_read_dead(unsigned int slot, s64 n)
 static s64 __maybe_unused sw_watch_refresh(bool may_wait)
 {
 	u64 end = sw_clock_ns() + SW_WATCH_WAIT_NS;
-	int cpu, late;
+	s64 late;
 
 	if (!READ_ONCE(sw_watch.on))
 		return 0;
 	sw_watch_ask();
 	do {
-		late = 0;
 		sw_ask_meanwhile();
-		sw_for_each_online_cpu(cpu)
-			late += !sw_watch_has_looked(cpu);
+		late = sw_watch_late();
 		cpu_relax();
 	} while (late && may_wait && sw_clock_ns() < end);
 	return late;
