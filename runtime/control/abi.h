@@ -45,6 +45,9 @@ enum sw_control_do {
 	SW_CONTROL_STOP,
 	SW_CONTROL_READ,		/* EVENT of TARGET, ID; VALUE: its count */
 	SW_CONTROL_REFRESH,		/* other CPUs' counts; VALUE: how many are late */
+	/* of the session, a counter of EVENT, from VALUE on; EVENT: the counter's word */
+	SW_CONTROL_COUNT,
+	SW_CONTROL_PRESET,		/* the counter EVENT, or 0: all, to VALUE */
 };
 
 enum sw_control_target {
@@ -54,6 +57,8 @@ enum sw_control_target {
 	SW_CONTROL_THREAD,		/* ID; 0: the caller's */
 	SW_CONTROL_PROCESS,		/* ID; 0: the caller's */
 	SW_CONTROL_TREE,		/* the process ID with what it makes; to read */
+	/* all that this session is attached to; to read: EVENT is a counter's word */
+	SW_CONTROL_SESSION,
 };
 
 /* to ATTACH: it counts nothing until it is started */

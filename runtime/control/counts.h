@@ -11,7 +11,6 @@
 
 #include "control/state.h"
 #include "control/step.h"
-#include "control/targets.h"
 #include "count/named.h"
 #include "count/pmu.h"
 #include "set/read.h"
@@ -125,10 +124,20 @@ static s64 sw_control_clock(unsigned int word, unsigned int set, int cpu)
 	return cpu < 0 ? sw_sets_sum(at) : sw_set_sum(cpu, at);
 }
 
+static bool sw_control_is_cpu(s64 cpu)
+{
+	return cpu >= 0 && cpu < nr_cpu_ids && cpu_possible(cpu);
+}
+
+static int sw_control_no_cpu(struct sw_control_run *r)
+{
+	return sw_control_say(r, -ENODEV, "there is no CPU %lld", r->step.id);
+}
+
 /* CPU: -1: of all.  Preemption is off. */
 static s64 sw_control_read_cpu(unsigned int word, unsigned int set, s64 cpu)
 {
-	if (cpu >= 0 && (cpu >= nr_cpu_ids || !cpu_possible(cpu)))
+	if (cpu >= 0 && !sw_control_is_cpu(cpu))
 		return SW_MISSING;
 	/* as a script's reading: what is old is brought up to date */
 	if (set) {
@@ -143,14 +152,17 @@ static s64 sw_control_read_cpu(unsigned int word, unsigned int set, s64 cpu)
 	return cpu < 0 ? sw_count_of_cpus(word) : sw_count_of_cpu(word, cpu);
 }
 
-static s64
-sw_control_read_of(unsigned int target, unsigned int word, unsigned int set, pid_t nr)
+/* Return: 0; ENOENT: the word is no event's. */
+static int sw_control_is_event(u64 event)
 {
-	s64 (*read)(unsigned int slot, s64 whose) =
-		target == SW_CONTROL_THREAD ? sw_read_of :
-		target == SW_CONTROL_PROCESS ? sw_read_process : sw_read_tree;
+	unsigned int word, set;
+	bool is;
 
-	return set ? sw_set_value_of(set, word, read, nr) : read(word, nr);
+	if (!sw_control_enter())
+		return -ESHUTDOWN;
+	is = sw_control_unpack(event, &word, &set);
+	sw_control_leave();
+	return is ? 0 : -ENOENT;
 }
 
 /* IS: there is such an event. */
@@ -162,13 +174,16 @@ static int sw_control_result(bool is, s64 v, s64 *value)
 	return !is ? -ENOENT : v == SW_MISSING ? -ENODEV : -ENODATA;
 }
 
+/* One of watch/read.h, of a thread or a target. */
+typedef s64 (*sw_control_reader)(unsigned int slot, s64 whose);
+
 /*
- * sw_control_value_of - a count, by the event's word
- * @whose: the number of a thread or a process; of CPUs: one, or -1
+ * sw_control_value - a count, by the event's word
+ * @read: of WHOSE; NULL: of a CPU, or of all if that is -1
  * Return: 0; ENODATA: none just now; ENODEV: there is none; ENOENT: the word is no event's
  */
-static int
-sw_control_value_of(unsigned int target, u64 event, s64 whose, s64 *value)
+static __always_inline int
+sw_control_value(u64 event, sw_control_reader read, s64 whose, s64 *value)
 {
 	unsigned int word, set;
 	s64 v = SW_MISSING;
@@ -177,10 +192,11 @@ sw_control_value_of(unsigned int target, u64 event, s64 whose, s64 *value)
 	if (!sw_control_enter())
 		return -ESHUTDOWN;
 	is = sw_control_unpack(event, &word, &set);
-	if (is)
-		v = target < SW_CONTROL_THREAD ?
-			    sw_control_read_cpu(word, set, whose) :
-			    sw_control_read_of(target, word, set, whose);
+	if (is && !read)
+		v = sw_control_read_cpu(word, set, whose);
+	else if (is)
+		v = set ? sw_set_value_of(set, word, read, whose) :
+			  read(word, whose);
 	sw_control_leave();
 	return sw_control_result(is, v, value);
 }
@@ -188,54 +204,18 @@ sw_control_value_of(unsigned int target, u64 event, s64 whose, s64 *value)
 /* ... of the calling thread. */
 static int sw_control_own_value(u64 event, s64 *value)
 {
-	unsigned int word, set;
-	s64 v = SW_MISSING;
-	bool is;
-
-	if (!sw_control_enter())
-		return -ESHUTDOWN;
-	is = sw_control_unpack(event, &word, &set);
-	if (is)
-		v = set ? sw_set_value_of(set, word, sw_read_self, current->pid) :
-			  sw_read_self(word, current->pid);
-	sw_control_leave();
-	return sw_control_result(is, v, value);
+	return sw_control_value(event, sw_read_self, current->pid, value);
 }
 
-static int sw_control_no_cpu(struct sw_control_run *r)
+/* ... of whom a session is attached to. */
+static int
+sw_attached_value(const struct sw_attached *a, u64 event, s64 *value)
 {
-	return sw_control_say(r, -ENODEV, "there is no CPU %lld", r->step.id);
-}
-
-static int sw_control_read(struct sw_control_run *r)
-{
-	struct sw_control_step *s = &r->step;
-	s64 whose = s->target == SW_CONTROL_ALL ? -1 : s->id;
-	int rc;
-
-	if (s->target == SW_CONTROL_CPU && whose < 0)
-		return sw_control_no_cpu(r);
-	if (s->target >= SW_CONTROL_THREAD) {
-		whose = sw_control_nr(r);
-		if (!whose)
-			return sw_control_no_target(r);
-	}
-	rc = sw_control_value_of(s->target, s->event, whose, &s->value);
-	if (rc == -ENOENT)
-		return sw_control_say(r, rc,
-				      "there is no such event any more; FIND has its word");
-	if (rc == -ENODEV)
-		return sw_control_no_cpu(r);
-	return rc;
-}
-
-static int sw_control_refresh(struct sw_control_run *r)
-{
-	if (!sw_control_enter())
-		return -ESHUTDOWN;
-	r->step.value = max(sw_watch_refresh(true), sw_sets_refresh(true));
-	sw_control_leave();
-	return 0;
+	if (a->task)
+		return sw_control_value(event, sw_read_task, (long)a->task, value);
+	if (a->order)
+		return sw_control_value(event, sw_read_order, a->order, value);
+	return sw_control_value(event, NULL, a->id, value);
 }
 
 #endif

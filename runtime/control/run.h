@@ -9,7 +9,9 @@
 #define STAPWATCH_CONTROL_RUN_H
 
 #include "base/reader.h"
+#include "control/counters.h"
 #include "control/counts.h"
+#include "control/read.h"
 #include "control/sets.h"
 #include "control/state.h"
 #include "control/step.h"
@@ -20,6 +22,9 @@
 /* Which targets a step may have: a bit each. */
 #define SW_CONTROL_THREADS (1U << SW_CONTROL_THREAD | 1U << SW_CONTROL_PROCESS)
 #define SW_CONTROL_CPUS (1U << SW_CONTROL_ALL | 1U << SW_CONTROL_CPU)
+#define SW_CONTROL_ATTACHES (SW_CONTROL_THREADS | 1U << SW_CONTROL_CPU)
+#define SW_CONTROL_STARTS (SW_CONTROL_ATTACHES | 1U << SW_CONTROL_ALL | \
+			   1U << SW_CONTROL_SET | 1U << SW_CONTROL_SESSION)
 
 static const struct {
 	int (*run)(struct sw_control_run *r);
@@ -33,16 +38,17 @@ static const struct {
 	[SW_CONTROL_SET_PLACE] = { sw_control_set, 1 },
 	[SW_CONTROL_SWITCH] = { sw_control_set, 1 },
 	[SW_CONTROL_FIND] = { sw_control_find_event, 1, 0, true },
-	[SW_CONTROL_ATTACH] = { sw_control_attach, SW_CONTROL_THREADS,
+	[SW_CONTROL_ATTACH] = { sw_control_attach, SW_CONTROL_ATTACHES,
 				SW_CONTROL_STOPPED },
-	[SW_CONTROL_DETACH] = { sw_control_let_go, SW_CONTROL_THREADS },
-	[SW_CONTROL_START] = { sw_control_stop, SW_CONTROL_THREADS |
-			       1U << SW_CONTROL_ALL | 1U << SW_CONTROL_SET },
-	[SW_CONTROL_STOP] = { sw_control_stop, SW_CONTROL_THREADS |
-			      1U << SW_CONTROL_ALL | 1U << SW_CONTROL_SET },
+	[SW_CONTROL_DETACH] = { sw_control_let_go, SW_CONTROL_ATTACHES },
+	[SW_CONTROL_START] = { sw_control_stop, SW_CONTROL_STARTS },
+	[SW_CONTROL_STOP] = { sw_control_stop, SW_CONTROL_STARTS },
 	[SW_CONTROL_READ] = { sw_control_read, SW_CONTROL_THREADS |
-			      SW_CONTROL_CPUS | 1U << SW_CONTROL_TREE, 0, true },
+			      SW_CONTROL_CPUS | 1U << SW_CONTROL_TREE |
+			      1U << SW_CONTROL_SESSION, 0, true },
 	[SW_CONTROL_REFRESH] = { sw_control_refresh, 1, 0, true },
+	[SW_CONTROL_COUNT] = { sw_control_count, 1 },
+	[SW_CONTROL_PRESET] = { sw_control_preset, 1 },
 };
 
 /* A name or a text of the caller's, which goes to AT of the words. */
@@ -75,7 +81,7 @@ static int sw_control_do(struct sw_control_run *r)
 	if (s->what == SW_CONTROL_NOTHING)
 		return 0;
 	if (s->what >= ARRAY_SIZE(sw_control_steps) ||
-	    s->target > SW_CONTROL_TREE || s->pad ||
+	    s->target > SW_CONTROL_SESSION || s->pad ||
 	    s->flags & ~sw_control_steps[s->what].flags)
 		return sw_control_say(r, -EOPNOTSUPP,
 				      "a step, target or flag that this module does not know");

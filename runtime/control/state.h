@@ -31,6 +31,16 @@
 
 /* So many targets one may be attached to. */
 #define SW_CONTROL_TARGETS 64
+/* So many counters one may have: a bit each of struct sw_attached. */
+#define SW_CONTROL_COUNTERS 32
+
+/* See control/counters.h. */
+struct sw_control_counter {
+	u64 word;
+	u64 event;		/* the event's word */
+	s64 sum;		/* of what was attached before, or as it was preset */
+	bool lost;		/* some of that is not known */
+};
 
 struct sw_controller {
 	struct list_head list;		/* of sw_control */
@@ -38,16 +48,22 @@ struct sw_controller {
 	unsigned int nr_attached;
 	/* which set of its number one of its own is; 0: none */
 	u64 own[SW_MAX_SETS];
+	struct sw_control_counter counters[SW_CONTROL_COUNTERS];
+	unsigned int nr_counters;
+	u64 made;		/* so many counters were */
 };
 
 struct sw_attached {
 	struct list_head list;		/* of its controller */
-	unsigned int target;		/* SW_CONTROL_THREAD, SW_CONTROL_PROCESS */
-	struct task_struct *task;	/* a thread; of a process NULL */
+	unsigned int target;	/* SW_CONTROL_THREAD, SW_CONTROL_PROCESS, SW_CONTROL_CPU */
+	struct task_struct *task;	/* a thread; of others NULL */
 	struct pid *pid;		/* a process's */
 	s64 id;				/* as who attached it has it */
 	u64 order;			/* see watch/programs.h */
 	bool stopped;			/* this controller has stopped it */
+	/* of each counter, by its place: what stood there when it began */
+	s64 from[SW_CONTROL_COUNTERS];
+	u32 unknown;			/* ... a bit each: that is not known */
 };
 
 static struct {
@@ -111,25 +127,34 @@ sw_control_own(const struct sw_controller *p, const char *name)
 
 /* ---- targets */
 
+/* For the session's counters only: all CPUs count. */
+static bool sw_attached_is_cpu(const struct sw_attached *a)
+{
+	return a->target == SW_CONTROL_CPU;
+}
+
 static bool sw_attached_has_ended(const struct sw_attached *a)
 {
 	bool is;
 
+	if (sw_attached_is_cpu(a))
+		return false;
 	rcu_read_lock();
 	is = a->task ? !pid_alive(a->task) : !pid_task(a->pid, PIDTYPE_TGID);
 	rcu_read_unlock();
 	return is;
 }
 
-/* Either a thread, or a process. */
+/* Either a thread, or a process, or the CPU of that number. */
 static struct sw_attached *
 sw_control_find(const struct sw_controller *p, const struct task_struct *task,
-		const struct pid *pid)
+		const struct pid *pid, s64 id)
 {
 	struct sw_attached *a;
 
 	list_for_each_entry(a, &p->attached, list)
-		if (a->task == task && a->pid == pid)
+		if (a->task == task && a->pid == pid &&
+		    (task || pid || a->id == id))
 			return a;
 	return NULL;
 }
@@ -160,7 +185,7 @@ static void sw_control_changed(const struct sw_attached *a)
 	bool any, stopped;
 
 	/* nothing is there any more once the session is over */
-	if (!sw_is_running())
+	if (sw_attached_is_cpu(a) || !sw_is_running())
 		return;
 	any = sw_control_any(a, &stopped);
 	if (!sw_control_enter())

@@ -9,6 +9,7 @@
 #ifndef STAPWATCH_CONTROL_TARGETS_H
 #define STAPWATCH_CONTROL_TARGETS_H
 
+#include "control/counters.h"
 #include "control/sets.h"
 #include "control/state.h"
 #include "control/step.h"
@@ -30,13 +31,15 @@ static struct pid *sw_control_pid(unsigned int target, s64 id)
 	return sw_is_pid(id) ? find_get_pid(id) : NULL;
 }
 
-/* The thread, with a reference in place of the pid's; or the process.  Return: its number
- * there. */
+/* The thread, with a reference in place of the pid's; or the process; of a CPU none.
+ * Return: its number there. */
 static s64
 sw_control_whom(unsigned int target, s64 id, struct task_struct **task, struct pid **pid)
 {
 	*task = NULL;
-	*pid = sw_control_pid(target, id);
+	*pid = target == SW_CONTROL_CPU ? NULL : sw_control_pid(target, id);
+	if (target == SW_CONTROL_CPU)
+		return id;
 	if (!id)
 		id = pid_vnr(*pid);
 	if (!*pid || target != SW_CONTROL_THREAD)
@@ -73,10 +76,13 @@ static void sw_control_make_room(struct sw_controller *p)
 {
 	struct sw_attached *a, *next;
 
-	list_for_each_entry_safe(a, next, &p->attached, list)
-		if (sw_attached_has_ended(a) &&
-		    (a->task || !sw_control_counts(a)))
-			sw_control_detach(p, a);
+	list_for_each_entry_safe(a, next, &p->attached, list) {
+		if (!sw_attached_has_ended(a) ||
+		    (!a->task && sw_control_counts(a)))
+			continue;
+		sw_control_keep(p, a);
+		sw_control_detach(p, a);
+	}
 }
 
 /* Closed targets of threads that sleep hold places that others want. */
@@ -96,6 +102,8 @@ static enum sw_take sw_control_take_in(struct sw_attached *a)
 {
 	enum sw_take took = SW_TAKE_GONE;
 
+	if (sw_attached_is_cpu(a))
+		return SW_TAKE_OK;
 	if (sw_control_enter()) {
 		took = sw_program_takes(a->task, a->pid, a->stopped, &a->order);
 		sw_control_leave();
@@ -109,7 +117,7 @@ static int sw_control_attach_now(struct sw_control_run *r, struct sw_attached *a
 	struct sw_controller *p = r->by;
 	enum sw_take took;
 
-	if (sw_control_find(p, a->task, a->pid))
+	if (sw_control_find(p, a->task, a->pid, a->id))
 		return sw_control_say(r, -EBUSY,
 				      "this session is attached to that already");
 	if (p->nr_attached == SW_CONTROL_TARGETS)
@@ -133,6 +141,7 @@ static int sw_control_attach_now(struct sw_control_run *r, struct sw_attached *a
 	list_add(&a->list, &p->attached);
 	p->nr_attached++;
 	sw_control_changed(a);
+	sw_control_begin(p, a);
 	return 0;
 }
 
@@ -148,7 +157,10 @@ static int sw_control_attach(struct sw_control_run *r)
 	a->target = s->target;
 	a->stopped = s->flags & SW_CONTROL_STOPPED;
 	a->id = sw_control_whom(s->target, s->id, &a->task, &a->pid);
-	rc = a->task || a->pid ? 0 : sw_control_no_target(r);
+	if (sw_attached_is_cpu(a))
+		rc = sw_control_is_cpu(a->id) ? 0 : sw_control_no_cpu(r);
+	else
+		rc = a->task || a->pid ? 0 : sw_control_no_target(r);
 	rc = rc ?: mutex_lock_killable(&sw_control.lock);
 	if (!rc) {
 		rc = sw_control_attach_now(r, a);
@@ -166,15 +178,15 @@ static int sw_control_attach(struct sw_control_run *r)
 static struct sw_attached *sw_control_attached(struct sw_control_run *r)
 {
 	const struct sw_control_step *s = &r->step;
-	const unsigned int target = s->target == SW_CONTROL_THREAD ?
-				    SW_CONTROL_THREAD : SW_CONTROL_PROCESS;
+	const unsigned int target = s->target == SW_CONTROL_TREE ?
+				    SW_CONTROL_PROCESS : s->target;
 	struct sw_attached *a, *found = NULL;
 	struct task_struct *task;
 	struct pid *pid;
 
 	sw_control_whom(target, s->id, &task, &pid);
-	if (task || pid)
-		found = sw_control_find(r->by, task, pid);
+	if (task || pid || target == SW_CONTROL_CPU)
+		found = sw_control_find(r->by, task, pid, s->id);
 	if (task)
 		put_task_struct(task);
 	put_pid(pid);
@@ -196,8 +208,10 @@ static int sw_control_let_go(struct sw_control_run *r)
 	if (rc)
 		return rc;
 	a = sw_control_attached(r);
-	if (a)
+	if (a) {
+		sw_control_keep(r->by, a);
 		sw_control_detach(r->by, a);
+	}
 	mutex_unlock(&sw_control.lock);
 	return a ? 0 : -ESRCH;
 }
@@ -217,6 +231,20 @@ static int sw_control_stop_sets(const struct sw_controller *p, bool stop)
 	return 0;
 }
 
+static void
+sw_attached_stop(struct sw_controller *p, struct sw_attached *a, bool stop)
+{
+	if (a->stopped == stop)
+		return;
+	/* of a CPU nothing stands still but what its session has counted */
+	if (sw_attached_is_cpu(a) && stop)
+		sw_control_keep(p, a);
+	a->stopped = stop;
+	if (sw_attached_is_cpu(a) && !stop)
+		sw_control_begin(p, a);
+	sw_control_changed(a);
+}
+
 static int sw_control_stop(struct sw_control_run *r)
 {
 	const struct sw_control_step *s = &r->step;
@@ -231,40 +259,17 @@ static int sw_control_stop(struct sw_control_run *r)
 	rc = mutex_lock_killable(&sw_control.lock);
 	if (rc)
 		return rc;
-	a = sw_control_attached(r);
-	if (a) {
-		a->stopped = stop;
-		sw_control_changed(a);
+	if (s->target == SW_CONTROL_SESSION) {
+		list_for_each_entry(a, &r->by->attached, list)
+			sw_attached_stop(r->by, a, stop);
+	} else {
+		a = sw_control_attached(r);
+		if (a)
+			sw_attached_stop(r->by, a, stop);
+		rc = a ? 0 : -ESRCH;
 	}
 	mutex_unlock(&sw_control.lock);
-	return a ? 0 : -ESRCH;
-}
-
-/* ---- whose counts are read */
-
-/*
- * In the numbers of the kernel: of one that is there, or that has ended and the session is
- * attached to.  Return: 0 where there is none.
- */
-static pid_t sw_control_nr(struct sw_control_run *r)
-{
-	const struct sw_control_step *s = &r->step;
-	const struct sw_attached *a;
-	struct pid *pid;
-	pid_t nr;
-
-	if (!s->id)
-		return s->target == SW_CONTROL_THREAD ? current->pid : current->tgid;
-	pid = sw_control_pid(s->target, s->id);
-	nr = pid ? pid_nr(pid) : 0;
-	put_pid(pid);
-	if (nr || mutex_lock_killable(&sw_control.lock))
-		return nr;
-	a = sw_control_attached(r);
-	if (a)
-		nr = a->task ? a->task->pid : pid_nr(a->pid);
-	mutex_unlock(&sw_control.lock);
-	return nr;
+	return rc;
 }
 
 #endif
