@@ -14,9 +14,9 @@
 
 _Static_assert(sizeof(struct sw_control_step) == 64, "no padding");
 _Static_assert(sizeof(struct sw_control_call) == 32, "no padding");
-_Static_assert((int)STAPWATCH_REFRESH == SW_CONTROL_REFRESH &&
+_Static_assert((int)STAPWATCH_PRESET == SW_CONTROL_PRESET &&
 	       (int)STAPWATCH_FIND == SW_CONTROL_FIND &&
-	       (int)STAPWATCH_TREE == SW_CONTROL_TREE &&
+	       (int)STAPWATCH_SESSION == SW_CONTROL_SESSION &&
 	       STAPWATCH_STOPPED == SW_CONTROL_STOPPED, "the module's numbers");
 
 /* So many steps are handed over in one call. */
@@ -275,6 +275,31 @@ int stapwatch_control_read(struct stapwatch_control *c, uint64_t event,
 	if (!rc)
 		*value = s.value;
 	return rc;
+}
+
+int stapwatch_control_count(struct stapwatch_control *c, uint64_t event,
+			    int64_t value, uint64_t *counter)
+{
+	struct stapwatch_step s = {
+		.what = STAPWATCH_COUNT,
+		.event = event,
+		.value = value,
+	};
+	const int rc = run_one(c, &s);
+
+	if (!rc)
+		*counter = s.event;
+	return rc;
+}
+
+int stapwatch_control_preset(struct stapwatch_control *c, uint64_t counter,
+			     int64_t value)
+{
+	return run_one(c, &(struct stapwatch_step) {
+		.what = STAPWATCH_PRESET,
+		.event = counter,
+		.value = value,
+	});
 }
 
 int stapwatch_control_self(struct stapwatch_control *c, uint64_t event,

@@ -337,6 +337,8 @@ enum stapwatch_do {
 	STAPWATCH_STOP,		/* target, id or name */
 	STAPWATCH_READ,		/* target, id, event; value: its count */
 	STAPWATCH_REFRESH,	/* value: how many CPUs have not answered in time */
+	STAPWATCH_COUNT,	/* event, value: where it begins; event: the counter's word */
+	STAPWATCH_PRESET,	/* event: a counter's word, or 0: of all; value */
 };
 
 enum stapwatch_target {
@@ -346,6 +348,7 @@ enum stapwatch_target {
 	STAPWATCH_THREAD,	/* 0: the calling one */
 	STAPWATCH_PROCESS,	/* 0: the calling one */
 	STAPWATCH_TREE,		/* a process and what it has made; to read */
+	STAPWATCH_SESSION,	/* all that it is attached to; to start, stop, read */
 };
 
 /* To STAPWATCH_ATTACH: nothing is counted until STAPWATCH_START. */
@@ -476,6 +479,29 @@ int stapwatch_control_stop(struct stapwatch_control *c,
 int stapwatch_control_read(struct stapwatch_control *c, uint64_t event,
 			   enum stapwatch_target target, int64_t id,
 			   int64_t *value);
+
+/**
+ * stapwatch_control_count - have a counter of the session's own
+ * @event: from stapwatch_control_find()
+ * @value: where it begins
+ * @counter: its word, for stapwatch_control_read() of STAPWATCH_SESSION
+ *
+ * It counts what all those count that the session is attached to, also later, from one
+ * attachment to the next.  A session has 32; each event has one, which begins anew.
+ *
+ * Return: 0, or -1: ENOENT, ENOSPC
+ */
+int stapwatch_control_count(struct stapwatch_control *c, uint64_t event,
+			    int64_t value, uint64_t *counter);
+
+/**
+ * stapwatch_control_preset - have a counter go on from a value
+ * @counter: from stapwatch_control_count(); 0: all of the session's
+ *
+ * Return: 0, or -1: ENOENT
+ */
+int stapwatch_control_preset(struct stapwatch_control *c, uint64_t counter,
+			     int64_t value);
 
 /**
  * stapwatch_control_self - a count of the calling thread, to which somebody is attached
