@@ -25,28 +25,6 @@
 
 #include "control.h"
 
-static uint64_t word(struct stapwatch_control *c, const char *set,
-		     const char *event)
-{
-	uint64_t w = 0;
-
-	if (stapwatch_control_find(c, set, event, &w))
-		printf("find %s: %s\n", event, stapwatch_error());
-	return w;
-}
-
-static void say_count(const char *what, struct stapwatch_control *c, uint64_t event,
-		      enum stapwatch_target target, int64_t id)
-{
-	int64_t v = -1;
-	const int rc = stapwatch_control_read(c, event, target, id, &v);
-
-	if (rc)
-		say(what, rc);
-	else
-		printf("%s: %lld\n", what, (long long)v);
-}
-
 static void say_self(const char *what, struct stapwatch_control *c, uint64_t event)
 {
 	int64_t v = -1;
@@ -58,55 +36,7 @@ static void say_self(const char *what, struct stapwatch_control *c, uint64_t eve
 		printf("%s: %lld\n", what, (long long)v);
 }
 
-/* Each CPU counts it, or has. */
-static void await_turn(struct stapwatch_control *c, const char *set)
-{
-	const uint64_t runs = word(c, set, "runs");
-	int64_t n;
-	int cpu;
-
-	for (cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++)
-		do
-			usleep(1000);
-		while (stapwatch_control_read(c, runs, STAPWATCH_CPU, cpu, &n) ?
-		       errno == ENODATA : !n);
-}
-
 /* ---- counts */
-
-/* A child that touches so many pages each time that it is told to. */
-static pid_t child_that_touches(int pages, int *child)
-{
-	int sockets[2];
-	pid_t pid;
-	char c;
-
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets))
-		err(1, "socketpair");
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		close(sockets[1]);
-		while (read(sockets[0], &c, 1) == 1) {
-			touch(pages);
-			if (write(sockets[0], &c, 1) != 1)
-				break;
-		}
-		_exit(0);
-	}
-	close(sockets[0]);
-	*child = sockets[1];
-	return pid;
-}
-
-/* It has done so when this returns. */
-static void tell(int child)
-{
-	char c = 'x';
-
-	if (write(child, &c, 1) != 1 || read(child, &c, 1) != 1)
-		err(1, "child");
-}
 
 /* Until so many page faults are counted. */
 static void await(struct stapwatch_control *c, uint64_t event,
