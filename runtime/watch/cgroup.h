@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads of a cgroup (v2) and of those below it: those that are in it when the
- * session begins, those that begin there, and those that are moved into it.  Those
- * that are moved out count for it no more.
+ * Threads of a cgroup (v2) and of those below it: those that are in it when somebody asks
+ * for it, a begin probe or a program, those that begin there, and those that are moved into
+ * it.  Those that are moved out count for it no more.
  *
  * A cgroup's threads are not inherited: where a child begins is asked anew, since
  * clone3() can put it elsewhere.
@@ -12,6 +12,8 @@
  *   sw_cgroup_bits()		RCU; any context
  *   sw_cgroup_on_attach()	who moves threads, interrupts off
  *   sw_cgroup_watch()		begin probes
+ *   sw_cgroup_take(), sw_cgroups_sweep()	processes, while handlers may run; one at a time
+ *   sw_cgroup_fill()		sleepable; for as long as it looks the session's memory stays
  *   sw_target_take_cgroup(), sw_cgroups_stop()	sleepable, one at a time
  */
 #ifndef STAPWATCH_WATCH_CGROUP_H
@@ -34,13 +36,18 @@ static u64 sw_cgroup_bits(struct task_struct *task)
 	/* with smp_store_release() in sw_target_take_cgroup() */
 	u64 left = READ_ONCE(sw_watch.cgroups), bits = 0;
 	struct cgroup *cgroup;
+	struct cgroup *of;
 	unsigned int nr;
 
+	if (likely(!left))
+		return 0;
 	rcu_read_lock();
 	cgroup = task_dfl_cgroup(task);
 	for (; left; left &= left - 1) {
 		nr = __ffs64(left);
-		if (cgroup_is_descendant(cgroup, sw_watch.targets[nr].cgroup))
+		/* it is put, and there for a grace period more */
+		of = READ_ONCE(sw_watch.targets[nr].cgroup);
+		if (of && cgroup_is_descendant(cgroup, of))
 			bits |= 1ULL << nr;
 	}
 	rcu_read_unlock();
@@ -114,11 +121,45 @@ static void __maybe_unused sw_check_cgroup_callbacks(void)
 	check_trace_callback_type_cgroup_attach_task(sw_cgroup_on_attach);
 }
 
+/* From here on CGROUP has a target; the lock is held. */
+static void sw_cgroup_open(struct sw_target *t, struct cgroup *cgroup)
+{
+	WRITE_ONCE(t->cgroup, cgroup);
+	sw_target_open(t);
+	/* with sw_cgroup_bits(), which goes from the bit to the cgroup */
+	smp_store_release(&sw_watch.cgroups,
+			  sw_watch.cgroups | 1ULL << (t - sw_watch.targets));
+}
+
+/* The threads that are in it. */
+static void sw_cgroup_fill(struct sw_target *t)
+{
+	u64 bit = 1ULL << (t - sw_watch.targets);
+	struct task_struct *p, *task;
+	unsigned long flags;
+	struct sw_cpu *c;
+
+	/* who comes meanwhile is seen by the tracepoints; with sw_watch_on_new() */
+	smp_mb();
+	rcu_read_lock();
+	/* sw_watch_stop() waits for readers before it lets go of what is changed here */
+	if (READ_ONCE(sw_watch.on)) {
+		for_each_process_thread(p, task) {
+			if (sw_watch_can(task) && sw_cgroup_bits(task) & bit &&
+			    sw_watch_enter(&c, &flags)) {
+				sw_watch_add(task, bit, 0, 0);
+				sw_watch_leave(c, flags);
+			}
+		}
+		t->filled = true;
+		sw_watch_ask();
+	}
+	rcu_read_unlock();
+}
+
 static void sw_target_take_cgroup(struct sw_target *t)
 {
 	struct cgroup *cgroup = cgroup_get_from_path(t->path);
-	u64 bit = 1ULL << (t - sw_watch.targets);
-	struct task_struct *p, *task;
 	unsigned long flags;
 	struct sw_cpu *c;
 
@@ -129,25 +170,84 @@ static void sw_target_take_cgroup(struct sw_target *t)
 		return;
 	}
 	if (sw_watch_enter(&c, &flags)) {
-		t->cgroup = cgroup;
-		sw_target_open(t);
-		/* with sw_cgroup_bits(), which goes from the bit to the cgroup */
-		smp_store_release(&sw_watch.cgroups, sw_watch.cgroups | bit);
+		sw_cgroup_open(t, cgroup);
 		sw_watch_leave(c, flags);
 	}
-	/* who comes meanwhile is seen by the tracepoints; with sw_watch_on_new() */
-	smp_mb();
-	rcu_read_lock();
-	for_each_process_thread(p, task) {
-		if (sw_watch_can(task) && sw_cgroup_bits(task) & bit &&
-		    sw_watch_enter(&c, &flags)) {
-			sw_watch_add(task, bit, 0, 0);
-			sw_watch_leave(c, flags);
-		}
+	sw_cgroup_fill(t);
+}
+
+/* The target that counts for it; the lock is held. */
+static struct sw_target *sw_cgroup_target(const struct cgroup *cgroup)
+{
+	struct sw_target *t;
+
+	for (t = sw_watch.targets; t < sw_watch.targets + SW_MAX_TARGETS; t++)
+		if (t->state == SW_TARGET_ON && t->cgroup == cgroup)
+			return t;
+	return NULL;
+}
+
+/**
+ * sw_cgroup_take - count for a cgroup while the session runs, for programs
+ * @cgroup: of version 2; its target has a reference of its own
+ * @order: of its target
+ * Return: the target if it is a new one, for sw_cgroup_fill(); or NULL: ORDER is 0 if
+ * there is no room.
+ */
+static struct sw_target *__maybe_unused
+sw_cgroup_take(struct cgroup *cgroup, bool stopped, u64 *order)
+{
+	struct sw_target *t, *new = NULL;
+	unsigned long flags;
+	struct sw_cpu *c;
+
+	*order = 0;
+	if (!sw_watch_enter(&c, &flags))
+		return NULL;
+	t = sw_cgroup_target(cgroup);
+	if (!t) {
+		/* by no path of a script's */
+		t = new = sw_target_declare(SW_TARGET_CGROUP, 0, "");
+		sw_watch.crowded -= !t;
 	}
-	rcu_read_unlock();
-	t->filled = true;
-	sw_watch_ask();
+	if (t) {
+		sw_target_is_by(t, t->by | SW_BY_PROGRAMS);
+		*order = t->order;
+		if (stopped)
+			sw_target_stop(t, SW_BY_PROGRAMS, true);
+	}
+	if (new) {
+		css_get(&cgroup->self);
+		sw_cgroup_open(new, cgroup);
+	}
+	sw_watch_leave(c, flags);
+	return new;
+}
+
+/**
+ * sw_cgroups_sweep - give back places of cgroups that nobody counts for any more
+ */
+static void __maybe_unused sw_cgroups_sweep(void)
+{
+	struct cgroup *cgroup;
+	unsigned long flags;
+	struct sw_target *t;
+	struct sw_cpu *c;
+
+	for (t = sw_watch.targets; t < sw_watch.targets + SW_MAX_TARGETS; t++) {
+		if (!sw_watch_enter(&c, &flags))
+			return;
+		cgroup = NULL;
+		if (t->state == SW_TARGET_CLOSED && t->filled && !t->members) {
+			cgroup = t->cgroup;
+			WRITE_ONCE(t->cgroup, NULL);
+			WRITE_ONCE(sw_watch.cgroups, sw_watch.cgroups &
+				   ~(1ULL << (t - sw_watch.targets)));
+		}
+		sw_watch_leave(c, flags);
+		if (cgroup)
+			cgroup_put(cgroup);
+	}
 }
 
 static void sw_cgroups_stop(void)

@@ -58,12 +58,16 @@ static int sw_watch_hook(void)
 	int rc = 0;
 
 #ifdef CONFIG_CGROUPS
-	sw_bits_of_cgroup = cgroups ? sw_cgroup_bits : NULL;
+	sw_bits_of_cgroup = cgroups || sw_watch.programs ? sw_cgroup_bits : NULL;
 #endif
 	sw_hooks_find(sw_watch_hooks, ARRAY_SIZE(sw_watch_hooks));
-	for (i = 0; i < ARRAY_SIZE(sw_watch_hooks) && !rc; i++)
+	for (i = 0; i < ARRAY_SIZE(sw_watch_hooks) && !rc; i++) {
 		if (sw_watch_hooks[i].set != SW_HOOK_CGROUP || cgroups)
 			rc = sw_hook_on(&sw_watch_hooks[i]);
+		else if (sw_watch.programs)
+			/* where there is none, programs go without cgroups */
+			sw_watch.programs = !sw_hook_on(&sw_watch_hooks[i]);
+	}
 	return rc;
 }
 

@@ -121,6 +121,7 @@ static struct {
 	raw_spinlock_t lock;
 	bool on;		/* from the last anchor to the session's end */
 	bool ended;		/* its end probes run */
+	bool programs;		/* they may ask for cgroups while it runs */
 	unsigned int slots;	/* for which there is room, the words of sets too */
 	u64 active;		/* targets that are ON */
 	u64 cgroups;		/* those of them that are cgroups */

@@ -92,7 +92,7 @@ sw_target_declare(unsigned int kind, pid_t pid, const char *path)
 		}
 		/* the one that was closed first, if nobody counts there any more */
 		if (t->state == SW_TARGET_CLOSED && t->filled && !t->members &&
-		    t->kind != SW_TARGET_CGROUP &&
+		    !t->cgroup &&
 		    (!free || t->order < free->order))
 			free = t;
 	}
