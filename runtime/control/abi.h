@@ -59,6 +59,8 @@ enum sw_control_target {
 	SW_CONTROL_TREE,		/* the process ID with what it makes; to read */
 	/* all that this session is attached to; to read: EVENT is a counter's word */
 	SW_CONTROL_SESSION,
+	/* of version 2; ID: a descriptor of its directory.  To read it be attached to it. */
+	SW_CONTROL_CGROUP,
 };
 
 /* to ATTACH: it counts nothing until it is started */

@@ -211,11 +211,12 @@ static int sw_control_own_value(u64 event, s64 *value)
 static int
 sw_attached_value(const struct sw_attached *a, u64 event, s64 *value)
 {
-	if (a->task)
-		return sw_control_value(event, sw_read_task, (long)a->task, value);
+	if (a->who.task)
+		return sw_control_value(event, sw_read_task, (long)a->who.task,
+					value);
 	if (a->order)
 		return sw_control_value(event, sw_read_order, a->order, value);
-	return sw_control_value(event, NULL, a->id, value);
+	return sw_control_value(event, NULL, a->who.id, value);
 }
 
 #endif

@@ -21,6 +21,7 @@
 #include "control/abi.h"
 #include "control/run.h"
 #include "control/state.h"
+#include "watch/state.h"
 #include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/proc_fs.h>
@@ -169,6 +170,7 @@ static int __maybe_unused sw_control_start(s64 sessions)
 		return -EINVAL;
 	}
 	sw_control.max = sessions;
+	sw_watch.programs = true;
 	sw_control_access = sw_access_of(0400, 0, 0);
 	if (!_stp_mkdir_proc_module())
 		sw_control_entry = proc_create("control", 0600,

@@ -19,8 +19,8 @@
 #include <linux/pid.h>
 #include <linux/sched.h>
 
-/* Of one that has ended, and the session is attached to. */
-static int sw_control_read_ended(struct sw_control_run *r)
+/* Of one that the session is attached to: a cgroup, or who has ended. */
+static int sw_control_read_attached(struct sw_control_run *r)
 {
 	struct sw_control_step *s = &r->step;
 	const struct sw_attached *a;
@@ -32,21 +32,22 @@ static int sw_control_read_ended(struct sw_control_run *r)
 	a = sw_control_attached(r);
 	rc = !a ? sw_control_no_target(r) :
 	     s->target != SW_CONTROL_PROCESS ? sw_attached_value(a, s->event, &s->value) :
-	     sw_control_value(s->event, sw_read_process, pid_nr(a->pid), &s->value);
+	     sw_control_value(s->event, sw_read_process, pid_nr(a->who.pid), &s->value);
 	mutex_unlock(&sw_control.lock);
 	return rc;
 }
 
-/* Of a thread, a process, a tree. */
+/* Of a thread, a process, a tree, a cgroup. */
 static int sw_control_read_whom(struct sw_control_run *r)
 {
 	struct sw_control_step *s = &r->step;
-	struct pid *pid = sw_control_pid(s->target, s->id);
+	const bool is_cgroup = s->target == SW_CONTROL_CGROUP;
+	struct pid *pid = is_cgroup ? NULL : sw_control_pid(s->target, s->id);
 	const pid_t nr = pid ? pid_nr(pid) : 0;
 
 	put_pid(pid);
 	if (!nr)
-		return sw_control_read_ended(r);
+		return sw_control_read_attached(r);
 	return sw_control_value(s->event, s->target == SW_CONTROL_THREAD ? sw_read_of :
 					  s->target == SW_CONTROL_TREE ? sw_read_tree :
 					  sw_read_process, nr, &s->value);

@@ -22,7 +22,8 @@
 /* Which targets a step may have: a bit each. */
 #define SW_CONTROL_THREADS (1U << SW_CONTROL_THREAD | 1U << SW_CONTROL_PROCESS)
 #define SW_CONTROL_CPUS (1U << SW_CONTROL_ALL | 1U << SW_CONTROL_CPU)
-#define SW_CONTROL_ATTACHES (SW_CONTROL_THREADS | 1U << SW_CONTROL_CPU)
+#define SW_CONTROL_ATTACHES (SW_CONTROL_THREADS | 1U << SW_CONTROL_CPU | \
+			     1U << SW_CONTROL_CGROUP)
 #define SW_CONTROL_STARTS (SW_CONTROL_ATTACHES | 1U << SW_CONTROL_ALL | \
 			   1U << SW_CONTROL_SET | 1U << SW_CONTROL_SESSION)
 
@@ -45,7 +46,8 @@ static const struct {
 	[SW_CONTROL_STOP] = { sw_control_stop, SW_CONTROL_STARTS },
 	[SW_CONTROL_READ] = { sw_control_read, SW_CONTROL_THREADS |
 			      SW_CONTROL_CPUS | 1U << SW_CONTROL_TREE |
-			      1U << SW_CONTROL_SESSION, 0, true },
+			      1U << SW_CONTROL_SESSION | 1U << SW_CONTROL_CGROUP,
+			      0, true },
 	[SW_CONTROL_REFRESH] = { sw_control_refresh, 1, 0, true },
 	[SW_CONTROL_COUNT] = { sw_control_count, 1 },
 	[SW_CONTROL_PRESET] = { sw_control_preset, 1 },
@@ -81,7 +83,7 @@ static int sw_control_do(struct sw_control_run *r)
 	if (s->what == SW_CONTROL_NOTHING)
 		return 0;
 	if (s->what >= ARRAY_SIZE(sw_control_steps) ||
-	    s->target > SW_CONTROL_SESSION || s->pad ||
+	    s->target > SW_CONTROL_CGROUP || s->pad ||
 	    s->flags & ~sw_control_steps[s->what].flags)
 		return sw_control_say(r, -EOPNOTSUPP,
 				      "a step, target or flag that this module does not know");

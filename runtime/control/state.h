@@ -21,6 +21,8 @@
 #include "set/open.h"
 #include "set/set.h"
 #include "watch/programs.h"
+#include <linux/cgroup.h>
+#include <linux/err.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/pid.h>
@@ -53,12 +55,18 @@ struct sw_controller {
 	u64 made;		/* so many counters were */
 };
 
+/* Of these pointers one is set, with a reference, or of a CPU none. */
+struct sw_control_who {
+	unsigned int target;	/* of enum sw_control_target */
+	struct task_struct *task;
+	struct pid *pid;	/* a process's */
+	struct cgroup *cgroup;
+	s64 id;			/* as who asks for it has it */
+};
+
 struct sw_attached {
 	struct list_head list;		/* of its controller */
-	unsigned int target;	/* SW_CONTROL_THREAD, SW_CONTROL_PROCESS, SW_CONTROL_CPU */
-	struct task_struct *task;	/* a thread; of others NULL */
-	struct pid *pid;		/* a process's */
-	s64 id;				/* as who attached it has it */
+	struct sw_control_who who;
 	u64 order;			/* see watch/programs.h */
 	bool stopped;			/* this controller has stopped it */
 	/* of each counter, by its place: what stood there when it began */
@@ -127,10 +135,51 @@ sw_control_own(const struct sw_controller *p, const char *name)
 
 /* ---- targets */
 
+#ifdef CONFIG_CGROUPS
+/* The one of version 2 whose directory that descriptor is, or NULL; with a reference. */
+static struct cgroup *sw_control_cgroup(s64 fd)
+{
+	struct cgroup *cgroup = fd == (int)fd ? cgroup_get_from_fd(fd) :
+						ERR_PTR(-EBADF);
+
+	if (IS_ERR(cgroup))
+		return NULL;
+	if (cgroup->root == &cgrp_dfl_root)
+		return cgroup;
+	cgroup_put(cgroup);
+	return NULL;
+}
+
+static void sw_control_put_cgroup(struct cgroup *cgroup)
+{
+	if (cgroup)
+		cgroup_put(cgroup);
+}
+
+static bool sw_control_cgroup_has_ended(struct cgroup *cgroup)
+{
+	return !(READ_ONCE(cgroup->self.flags) & CSS_ONLINE);
+}
+#else
+static struct cgroup *sw_control_cgroup(s64 fd)
+{
+	return NULL;
+}
+
+static void sw_control_put_cgroup(struct cgroup *cgroup)
+{
+}
+
+static bool sw_control_cgroup_has_ended(struct cgroup *cgroup)
+{
+	return true;
+}
+#endif
+
 /* For the session's counters only: all CPUs count. */
 static bool sw_attached_is_cpu(const struct sw_attached *a)
 {
-	return a->target == SW_CONTROL_CPU;
+	return a->who.target == SW_CONTROL_CPU;
 }
 
 static bool sw_attached_has_ended(const struct sw_attached *a)
@@ -140,21 +189,22 @@ static bool sw_attached_has_ended(const struct sw_attached *a)
 	if (sw_attached_is_cpu(a))
 		return false;
 	rcu_read_lock();
-	is = a->task ? !pid_alive(a->task) : !pid_task(a->pid, PIDTYPE_TGID);
+	is = a->who.task ? !pid_alive(a->who.task) :
+	     a->who.pid ? !pid_task(a->who.pid, PIDTYPE_TGID) :
+			  sw_control_cgroup_has_ended(a->who.cgroup);
 	rcu_read_unlock();
 	return is;
 }
 
-/* Either a thread, or a process, or the CPU of that number. */
 static struct sw_attached *
-sw_control_find(const struct sw_controller *p, const struct task_struct *task,
-		const struct pid *pid, s64 id)
+sw_control_find(const struct sw_controller *p, const struct sw_control_who *who)
 {
 	struct sw_attached *a;
 
 	list_for_each_entry(a, &p->attached, list)
-		if (a->task == task && a->pid == pid &&
-		    (task || pid || a->id == id))
+		if (a->who.target == who->target && a->who.task == who->task &&
+		    a->who.pid == who->pid && a->who.cgroup == who->cgroup &&
+		    (who->target != SW_CONTROL_CPU || a->who.id == who->id))
 			return a;
 	return NULL;
 }
@@ -169,8 +219,8 @@ static bool sw_control_any(const struct sw_attached *a, bool *stopped)
 	*stopped = false;
 	list_for_each_entry(p, &sw_control.controllers, list) {
 		list_for_each_entry(other, &p->attached, list) {
-			/* of processes the order is that of the target */
-			if (other->task != a->task || other->order != a->order)
+			/* of processes and cgroups the order is that of the target */
+			if (other->who.task != a->who.task || other->order != a->order)
 				continue;
 			any = true;
 			*stopped |= other->stopped;
@@ -191,17 +241,23 @@ static void sw_control_changed(const struct sw_attached *a)
 	if (!sw_control_enter())
 		return;
 	if (any)
-		sw_program_stops(a->task, a->order, stopped);
+		sw_program_stops(a->who.task, a->order, stopped);
 	else
-		sw_program_leaves(a->task, a->order);
+		sw_program_leaves(a->who.task, a->order);
 	sw_control_leave();
+}
+
+static void sw_control_forget(struct sw_control_who *who)
+{
+	if (who->task)
+		put_task_struct(who->task);
+	put_pid(who->pid);
+	sw_control_put_cgroup(who->cgroup);
 }
 
 static void sw_attached_free(struct sw_attached *a)
 {
-	if (a->task)
-		put_task_struct(a->task);
-	put_pid(a->pid);
+	sw_control_forget(&a->who);
 	kfree(a);
 }
 

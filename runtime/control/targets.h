@@ -14,6 +14,7 @@
 #include "control/state.h"
 #include "control/step.h"
 #include "count/gate.h"
+#include "watch/cgroup.h"
 #include "watch/programs.h"
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -31,30 +32,44 @@ static struct pid *sw_control_pid(unsigned int target, s64 id)
 	return sw_is_pid(id) ? find_get_pid(id) : NULL;
 }
 
-/* The thread, with a reference in place of the pid's; or the process; of a CPU none.
- * Return: its number there. */
-static s64
-sw_control_whom(unsigned int target, s64 id, struct task_struct **task, struct pid **pid)
+/* Whom a step names.  Return: false: there is none; else sw_control_forget() follows. */
+static bool
+sw_control_whom(unsigned int target, s64 id, struct sw_control_who *who)
 {
-	*task = NULL;
-	*pid = target == SW_CONTROL_CPU ? NULL : sw_control_pid(target, id);
+	struct pid *pid;
+
+	*who = (struct sw_control_who) { .target = target, .id = id };
 	if (target == SW_CONTROL_CPU)
-		return id;
+		return sw_control_is_cpu(id);
+	if (target == SW_CONTROL_CGROUP) {
+		who->cgroup = sw_control_cgroup(id);
+		return who->cgroup;
+	}
+	pid = sw_control_pid(target, id);
 	if (!id)
-		id = pid_vnr(*pid);
-	if (!*pid || target != SW_CONTROL_THREAD)
-		return id;
-	*task = get_pid_task(*pid, PIDTYPE_PID);
-	put_pid(*pid);
-	*pid = NULL;
-	return id;
+		who->id = pid_vnr(pid);
+	if (target == SW_CONTROL_PROCESS) {
+		who->pid = pid;
+		return pid;
+	}
+	if (pid)
+		who->task = get_pid_task(pid, PIDTYPE_PID);
+	put_pid(pid);
+	return who->task;
 }
 
 static int sw_control_no_target(struct sw_control_run *r)
 {
+	const unsigned int target = r->step.target;
+
+	if (target == SW_CONTROL_CPU)
+		return sw_control_no_cpu(r);
+	if (target == SW_CONTROL_CGROUP)
+		return sw_control_say(r, -ESRCH,
+				      "descriptor %lld is of no directory of a cgroup of version 2",
+				      r->step.id);
 	return sw_control_say(r, -ESRCH, "there is no %s %lld",
-			      r->step.target == SW_CONTROL_THREAD ? "thread" :
-								    "process",
+			      target == SW_CONTROL_THREAD ? "thread" : "process",
 			      r->step.id);
 }
 
@@ -78,7 +93,7 @@ static void sw_control_make_room(struct sw_controller *p)
 
 	list_for_each_entry_safe(a, next, &p->attached, list) {
 		if (!sw_attached_has_ended(a) ||
-		    (!a->task && sw_control_counts(a)))
+		    (!a->who.task && sw_control_counts(a)))
 			continue;
 		sw_control_keep(p, a);
 		sw_control_detach(p, a);
@@ -96,6 +111,28 @@ static void sw_control_sweep(void)
 		sw_control_leave();
 		cond_resched();
 	}
+#ifdef CONFIG_CGROUPS
+	if (!sw_control_enter())
+		return;
+	sw_cgroups_sweep();
+	sw_control_leave();
+#endif
+}
+
+static enum sw_take sw_control_take_cgroup(struct sw_attached *a)
+{
+	struct sw_target *t = NULL;
+
+#ifdef CONFIG_CGROUPS
+	if (!sw_control_enter())
+		return SW_TAKE_GONE;
+	t = sw_cgroup_take(a->who.cgroup, a->stopped, &a->order);
+	sw_control_leave();
+	/* all threads are looked at */
+	if (t)
+		sw_cgroup_fill(t);
+#endif
+	return a->order ? SW_TAKE_OK : SW_TAKE_FULL;
 }
 
 static enum sw_take sw_control_take_in(struct sw_attached *a)
@@ -104,8 +141,11 @@ static enum sw_take sw_control_take_in(struct sw_attached *a)
 
 	if (sw_attached_is_cpu(a))
 		return SW_TAKE_OK;
+	if (a->who.cgroup)
+		return sw_control_take_cgroup(a);
 	if (sw_control_enter()) {
-		took = sw_program_takes(a->task, a->pid, a->stopped, &a->order);
+		took = sw_program_takes(a->who.task, a->who.pid, a->stopped,
+					&a->order);
 		sw_control_leave();
 	}
 	return took;
@@ -117,7 +157,7 @@ static int sw_control_attach_now(struct sw_control_run *r, struct sw_attached *a
 	struct sw_controller *p = r->by;
 	enum sw_take took;
 
-	if (sw_control_find(p, a->task, a->pid, a->id))
+	if (sw_control_find(p, &a->who))
 		return sw_control_say(r, -EBUSY,
 				      "this session is attached to that already");
 	if (p->nr_attached == SW_CONTROL_TARGETS)
@@ -127,7 +167,7 @@ static int sw_control_attach_now(struct sw_control_run *r, struct sw_attached *a
 				      "a session is attached to no more than %d targets",
 				      SW_CONTROL_TARGETS);
 	took = sw_control_take_in(a);
-	if (took == SW_TAKE_FULL && !a->task) {
+	if (took == SW_TAKE_FULL && !a->who.task) {
 		sw_control_sweep();
 		took = sw_control_take_in(a);
 	}
@@ -151,16 +191,14 @@ static int sw_control_attach(struct sw_control_run *r)
 	struct sw_attached *a;
 	int rc;
 
+	if (s->target == SW_CONTROL_CGROUP && !READ_ONCE(sw_watch.programs))
+		return sw_control_say(r, -EOPNOTSUPP,
+				      "this kernel has no cgroups, or no tracepoint cgroup_attach_task");
 	a = kzalloc(sizeof(*a), GFP_KERNEL_ACCOUNT);
 	if (!a)
 		return -ENOMEM;
-	a->target = s->target;
 	a->stopped = s->flags & SW_CONTROL_STOPPED;
-	a->id = sw_control_whom(s->target, s->id, &a->task, &a->pid);
-	if (sw_attached_is_cpu(a))
-		rc = sw_control_is_cpu(a->id) ? 0 : sw_control_no_cpu(r);
-	else
-		rc = a->task || a->pid ? 0 : sw_control_no_target(r);
+	rc = sw_control_whom(s->target, s->id, &a->who) ? 0 : sw_control_no_target(r);
 	rc = rc ?: mutex_lock_killable(&sw_control.lock);
 	if (!rc) {
 		rc = sw_control_attach_now(r, a);
@@ -181,19 +219,15 @@ static struct sw_attached *sw_control_attached(struct sw_control_run *r)
 	const unsigned int target = s->target == SW_CONTROL_TREE ?
 				    SW_CONTROL_PROCESS : s->target;
 	struct sw_attached *a, *found = NULL;
-	struct task_struct *task;
-	struct pid *pid;
+	struct sw_control_who who;
 
-	sw_control_whom(target, s->id, &task, &pid);
-	if (task || pid || target == SW_CONTROL_CPU)
-		found = sw_control_find(r->by, task, pid, s->id);
-	if (task)
-		put_task_struct(task);
-	put_pid(pid);
+	if (sw_control_whom(target, s->id, &who))
+		found = sw_control_find(r->by, &who);
+	sw_control_forget(&who);
 	if (found)
 		return found;
 	list_for_each_entry(a, &r->by->attached, list)
-		if (a->target == target && a->id == s->id &&
+		if (a->who.target == target && a->who.id == s->id &&
 		    sw_attached_has_ended(a))
 			return a;
 	sw_control_say(r, 0, "this session is not attached to that");
