@@ -16,7 +16,7 @@ _Static_assert(sizeof(struct sw_control_step) == 64, "no padding");
 _Static_assert(sizeof(struct sw_control_call) == 32, "no padding");
 _Static_assert((int)STAPWATCH_PRESET == SW_CONTROL_PRESET &&
 	       (int)STAPWATCH_FIND == SW_CONTROL_FIND &&
-	       (int)STAPWATCH_SESSION == SW_CONTROL_SESSION &&
+	       (int)STAPWATCH_CGROUP == SW_CONTROL_CGROUP &&
 	       STAPWATCH_STOPPED == SW_CONTROL_STOPPED, "the module's numbers");
 
 /* So many steps are handed over in one call. */

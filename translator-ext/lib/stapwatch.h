@@ -349,6 +349,7 @@ enum stapwatch_target {
 	STAPWATCH_PROCESS,	/* 0: the calling one */
 	STAPWATCH_TREE,		/* a process and what it has made; to read */
 	STAPWATCH_SESSION,	/* all that it is attached to; to start, stop, read */
+	STAPWATCH_CGROUP,	/* a descriptor of its directory, of version 2 */
 };
 
 /* To STAPWATCH_ATTACH: nothing is counted until STAPWATCH_START. */
@@ -431,10 +432,13 @@ int stapwatch_control_find(struct stapwatch_control *c, const char *set,
 			   const char *event, uint64_t *word);
 
 /**
- * stapwatch_control_attach - count for a thread, or for a process and what it makes
+ * stapwatch_control_attach - count for a thread, a process and what it makes, a cgroup
  * @flags: STAPWATCH_STOPPED, or 0
  *
- * Return: 0, or -1: ESRCH, EBUSY if it is attached to that already, ENOSPC
+ * A CPU is attached to for the session's counters.
+ *
+ * Return: 0, or -1: ESRCH, ENODEV (a CPU), EBUSY if it is attached to that already, ENOSPC,
+ * EOPNOTSUPP where the kernel has no cgroups
  */
 int stapwatch_control_attach(struct stapwatch_control *c,
 			     enum stapwatch_target target, int64_t id,
