@@ -8,8 +8,10 @@
 #define _GNU_SOURCE
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,6 +95,71 @@ static void counters_of_cpus(struct stapwatch_control *c, uint64_t event)
 	say("CPU -1", stapwatch_control_attach(c, STAPWATCH_CPU, -1, 0));
 }
 
+/* CHILD counts for a cgroup while it is in it. */
+static void move(pid_t child, const char *cgroup)
+{
+	char name[64];
+	FILE *f;
+
+	snprintf(name, sizeof(name), "%s/cgroup.procs", cgroup);
+	f = fopen(name, "w");
+	if (!f || fprintf(f, "%d\n", child) < 0 || fclose(f))
+		err(1, "%s", name);
+}
+
+static void counters_of_cgroup(struct stapwatch_control *c, uint64_t event)
+{
+	const char *mine = "/sys/fs/cgroup/counters";
+	int child, status, fd, failed = 0, i;
+	pid_t pid = child_that_touches(20, &child);
+	uint64_t k = 0;
+
+	tell(child);
+	if (mkdir(mine, 0700))
+		err(1, "%s", mine);
+	fd = open(mine, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	say("the same event", stapwatch_control_count(c, event, 0, &k));
+	say("cgroup", stapwatch_control_attach(c, STAPWATCH_CGROUP, fd, 0));
+	say("twice", stapwatch_control_attach(c, STAPWATCH_CGROUP, fd, 0));
+	tell(child);
+	move(pid, mine);
+	tell(child);
+	say_counter("20 in it", c, k);
+	say("stop", stapwatch_control_stop(c, STAPWATCH_CGROUP, fd));
+	tell(child);
+	say("start", stapwatch_control_start(c, STAPWATCH_CGROUP, fd));
+	tell(child);
+	say_counter("20 more", c, k);
+	move(pid, "/sys/fs/cgroup");
+	tell(child);
+	say_count("its own", c, event, STAPWATCH_CGROUP, fd);
+	say("detach", stapwatch_control_detach(c, STAPWATCH_CGROUP, fd));
+	move(pid, mine);
+	tell(child);
+	say_counter("detached", c, k);
+	say_count("its own", c, event, STAPWATCH_CGROUP, fd);
+	/* who is in it already; more often than there are places */
+	for (i = 0; i < 70; i++) {
+		failed += !!stapwatch_control_attach(c, STAPWATCH_CGROUP, fd, 0);
+		if (i == 69)
+			tell(child);
+		failed += !!stapwatch_control_detach(c, STAPWATCH_CGROUP, fd);
+	}
+	printf("again and again: %d failed\n", failed);
+	say_counter("20 once more", c, k);
+	say("attach", stapwatch_control_attach(c, STAPWATCH_CGROUP, fd, 0));
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	while (rmdir(mine))
+		usleep(1000);
+	say("it has gone", stapwatch_control_detach(c, STAPWATCH_CGROUP, fd));
+	say("and again", stapwatch_control_attach(c, STAPWATCH_CGROUP, fd, 0));
+	say_why("no cgroup", stapwatch_control_attach(c, STAPWATCH_CGROUP, 0, 0));
+	say("no descriptor", stapwatch_control_attach(c, STAPWATCH_CGROUP, -1, 0));
+	close(fd);
+	close(child);
+}
+
 static void counters_in_sets(struct stapwatch_control *c)
 {
 	uint64_t k = 0, old = 0;
@@ -132,6 +199,7 @@ int main(int argc, char **argv)
 	event = word(c, NULL, "page_faults");
 	counters_go_on(c, event);
 	counters_of_cpus(c, event);
+	counters_of_cgroup(c, event);
 	counters_in_sets(c);
 	stapwatch_control_close(c);
 	return 0;

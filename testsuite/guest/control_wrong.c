@@ -155,7 +155,7 @@ static void wrong_steps(int fd, uint64_t event)
 		 .what = SW_CONTROL_START, .target = SW_CONTROL_PROCESS, .id = 1 << 30 });
 	/* each step with each target: none is done that is not known */
 	for (what = 1; what <= SW_CONTROL_PRESET + 5; what++)
-		for (target = 0; target <= SW_CONTROL_SESSION + 5; target++) {
+		for (target = 0; target <= SW_CONTROL_CGROUP + 5; target++) {
 			s = (struct sw_control_step) { .what = what, .target = target,
 						       .id = 1 << 30 };
 			known += raw(fd, &s, 1) == 1 && !s.error;
