@@ -22,6 +22,11 @@
 	for_each_possible_cpu(cpu)  \
 		if (!cpumask_test_cpu(cpu, cpu_online_mask)) { } else
 
+static bool __maybe_unused sw_cpu_is_online(int cpu)
+{
+	return cpumask_test_cpu(cpu, cpu_online_mask);
+}
+
 /**
  * sw_cpus_online - put the CPUs that are online into a mask of the caller's
  */

@@ -195,7 +195,6 @@ static struct task_struct *sw_watch_task(pid_t pid, enum pid_type type)
 /* Of targets, a bit each, and of cgroups: threads are left to the work. */
 static atomic64_t sw_watch_rest;
 static bool sw_watch_rest_moved;
-static struct irq_work sw_watch_rest_kick;
 static struct work_struct sw_watch_rest_work;
 
 static void sw_watch_on_rest(struct irq_work *work)

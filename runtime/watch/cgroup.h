@@ -12,8 +12,9 @@
  *   sw_cgroup_bits()		RCU; any context
  *   sw_cgroup_on_attach()	who moves threads, interrupts off
  *   sw_cgroup_watch()		begin probes
- *   sw_cgroup_take(), sw_cgroups_sweep()	processes, while handlers may run; one at a time
+ *   sw_cgroup_take()		processes, while handlers may run; one at a time
  *   sw_cgroup_fill()		sleepable; for as long as it looks the session's memory stays
+ *   sw_cgroups_let_go()	a work, and sw_cgroups_stop()
  *   sw_target_take_cgroup(), sw_cgroups_stop()	sleepable, one at a time
  */
 #ifndef STAPWATCH_WATCH_CGROUP_H
@@ -86,6 +87,10 @@ sw_cgroup_on_attach(void *data, struct cgroup *to, const char *path,
 	struct task_struct *t;
 	unsigned int n = 0;
 
+	/* with sw_cgroup_fill() */
+	smp_mb();
+	if (!READ_ONCE(sw_watch.cgroups))
+		return;
 	rcu_read_lock();
 	if (threadgroup) {
 		for_each_thread(task, t) {
@@ -139,17 +144,20 @@ static void sw_cgroup_fill(struct sw_target *t)
 	unsigned long flags;
 	struct sw_cpu *c;
 
-	/* who comes meanwhile is seen by the tracepoints; with sw_watch_on_new() */
+	/* who comes meanwhile is seen by the tracepoints; with sw_watch_on_new() and
+	 * sw_cgroup_on_attach() */
 	smp_mb();
 	rcu_read_lock();
 	/* sw_watch_stop() waits for readers before it lets go of what is changed here */
 	if (READ_ONCE(sw_watch.on)) {
 		for_each_process_thread(p, task) {
-			if (sw_watch_can(task) && sw_cgroup_bits(task) & bit &&
-			    sw_watch_enter(&c, &flags)) {
+			if (!sw_watch_can(task) || !(sw_cgroup_bits(task) & bit) ||
+			    !sw_watch_enter(&c, &flags))
+				continue;
+			/* with sw_cgroup_move(), which may have come in between */
+			if (sw_cgroup_bits(task) & bit)
 				sw_watch_add(task, bit, 0, 0);
-				sw_watch_leave(c, flags);
-			}
+			sw_watch_leave(c, flags);
 		}
 		t->filled = true;
 		sw_watch_ask();
@@ -198,16 +206,18 @@ static struct sw_target *__maybe_unused
 sw_cgroup_take(struct cgroup *cgroup, bool stopped, u64 *order)
 {
 	struct sw_target *t, *new = NULL;
+	char path[SW_TARGET_PATH];
 	unsigned long flags;
 	struct sw_cpu *c;
 
 	*order = 0;
+	/* as a script has it; one that is longer no script can have */
+	cgroup_path(cgroup, path, sizeof(path));
 	if (!sw_watch_enter(&c, &flags))
 		return NULL;
 	t = sw_cgroup_target(cgroup);
 	if (!t) {
-		/* by no path of a script's */
-		t = new = sw_target_declare(SW_TARGET_CGROUP, 0, "");
+		t = new = sw_target_declare(SW_TARGET_CGROUP, 0, path);
 		sw_watch.crowded -= !t;
 	}
 	if (t) {
@@ -224,27 +234,14 @@ sw_cgroup_take(struct cgroup *cgroup, bool stopped, u64 *order)
 	return new;
 }
 
-/**
- * sw_cgroups_sweep - give back places of cgroups that nobody counts for any more
- */
-static void __maybe_unused sw_cgroups_sweep(void)
+/* Cgroups whose targets' places others have by now. */
+static void sw_cgroups_let_go(void)
 {
 	struct cgroup *cgroup;
-	unsigned long flags;
 	struct sw_target *t;
-	struct sw_cpu *c;
 
 	for (t = sw_watch.targets; t < sw_watch.targets + SW_MAX_TARGETS; t++) {
-		if (!sw_watch_enter(&c, &flags))
-			return;
-		cgroup = NULL;
-		if (t->state == SW_TARGET_CLOSED && t->filled && !t->members) {
-			cgroup = t->cgroup;
-			WRITE_ONCE(t->cgroup, NULL);
-			WRITE_ONCE(sw_watch.cgroups, sw_watch.cgroups &
-				   ~(1ULL << (t - sw_watch.targets)));
-		}
-		sw_watch_leave(c, flags);
+		cgroup = xchg(&t->gone, NULL);
 		if (cgroup)
 			cgroup_put(cgroup);
 	}
@@ -254,6 +251,7 @@ static void sw_cgroups_stop(void)
 {
 	struct sw_target *t;
 
+	sw_cgroups_let_go();
 	sw_watch.cgroups = 0;
 	for (t = sw_watch.targets; t < sw_watch.targets + SW_MAX_TARGETS; t++) {
 		if (t->cgroup)

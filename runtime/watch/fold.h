@@ -417,7 +417,9 @@ static void sw_watch_remove(struct sw_thread *e, struct task_struct *task,
 	struct sw_watched *w = sw_watched_of(e);
 	u64 bits = w->want;
 
-	if (ended && w->since && (bits || w->kept || w->let_go))
+	/* what a program is attached to has counted nothing where it never ran */
+	if (ended && (w->since || w->kept & SW_BY_PROGRAMS) &&
+	    (bits || w->kept || w->let_go))
 		sw_list_put(task, e, false);
 	for (; bits; bits &= bits - 1)
 		sw_watch.targets[__ffs64(bits)].members--;

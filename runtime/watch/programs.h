@@ -128,6 +128,26 @@ static bool __maybe_unused sw_program_still_counts(u64 order)
 }
 
 /**
+ * sw_program_fill - what a process's or a cgroup's target lacks of its threads
+ * Return: 0; -EAGAIN: some are left to a work; -ENOSPC: there is no room for some.
+ */
+static int __maybe_unused sw_program_fill(u64 order)
+{
+	const struct sw_target *t;
+	unsigned long flags;
+	struct sw_cpu *c;
+	int rc = 0;
+
+	if (!sw_watch_enter(&c, &flags))
+		return -EAGAIN;
+	t = sw_target_of_order(order);
+	if (t)
+		rc = READ_ONCE(t->no_room) ? -ENOSPC : READ_ONCE(t->rest) ? -EAGAIN : 0;
+	sw_watch_leave(c, flags);
+	return rc;
+}
+
+/**
  * sw_program_stops - programs have its counts stand still, or no more
  */
 static void __maybe_unused

@@ -347,10 +347,8 @@ static s64 sw_read_target(unsigned int slot, unsigned int kind, s64 pid,
 	return sw_read_sums(slot, t, order, pid, path, whole);
 }
 
-/**
- * sw_read_order - the same of all that counts for the target of that order
- */
-static s64 __maybe_unused sw_read_order(unsigned int slot, s64 order)
+/* The same of the target of that order. */
+static s64 sw_read_by_order(unsigned int slot, s64 order, bool whole)
 {
 	const struct sw_target *t;
 
@@ -361,10 +359,26 @@ static s64 __maybe_unused sw_read_order(unsigned int slot, s64 order)
 		smp_rmb();
 		if (sw_watch.sums && slot < sw_watch.slots)
 			return sw_read_sums(slot, t, order, READ_ONCE(t->pid),
-					    NULL, true);
+					    NULL, whole);
 	}
 	sw_withheld(unwatched);
 	return SW_NONE;
+}
+
+/**
+ * sw_read_order - the count of all that counts for the target of that order
+ */
+static s64 __maybe_unused sw_read_order(unsigned int slot, s64 order)
+{
+	return sw_read_by_order(slot, order, true);
+}
+
+/**
+ * sw_read_own_of_order - of its own threads
+ */
+static s64 __maybe_unused sw_read_own_of_order(unsigned int slot, s64 order)
+{
+	return sw_read_by_order(slot, order, false);
 }
 
 /**

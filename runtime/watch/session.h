@@ -59,6 +59,8 @@ static int sw_watch_hook(void)
 
 #ifdef CONFIG_CGROUPS
 	sw_bits_of_cgroup = cgroups || sw_watch.programs ? sw_cgroup_bits : NULL;
+#else
+	sw_watch.programs = false;
 #endif
 	sw_hooks_find(sw_watch_hooks, ARRAY_SIZE(sw_watch_hooks));
 	for (i = 0; i < ARRAY_SIZE(sw_watch_hooks) && !rc; i++) {
@@ -80,6 +82,7 @@ static void sw_watch_take_rest(struct work_struct *work)
 		sw_process_fill_rest(sw_watch.targets + __ffs64(rest));
 #ifdef CONFIG_CGROUPS
 	sw_cgroups_move_rest();
+	sw_cgroups_let_go();
 #endif
 	sw_watch_ask();
 }
@@ -101,7 +104,9 @@ static void sw_watch_unhook(void)
 	WRITE_ONCE(sw_entry_of_current, NULL);
 	WRITE_ONCE(sw_word_begins, NULL);
 	sw_bits_of_cgroup = NULL;
+#ifdef CONFIG_CGROUPS
 	sw_cgroups_stop();
+#endif
 }
 
 static void sw_watch_free_records(void)

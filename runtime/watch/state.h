@@ -46,6 +46,7 @@
 #include "base/nmi.h"
 #include "count/pmu.h"
 #include "count/vthread.h"
+#include <linux/irq_work.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
@@ -84,6 +85,7 @@ struct sw_target {
 	int members;		/* threads that have its bit */
 	atomic64_t holed;	/* bit per slot: some of it was not counted */
 	struct cgroup *cgroup;
+	struct cgroup *gone;	/* the one before, which a work lets go */
 	char path[SW_TARGET_PATH];
 };
 
@@ -139,6 +141,9 @@ static struct {
 } sw_watch = { .lock = __RAW_SPIN_LOCK_UNLOCKED(sw_watch.lock) };
 
 static DEFINE_PER_CPU(struct sw_watch_cpu, sw_watch_cpus);
+
+/* Has a work do what a handler has left. */
+static struct irq_work sw_watch_rest_kick;
 
 static __always_inline struct sw_watched *
 sw_watched_of(const struct sw_thread *e)

@@ -13,6 +13,7 @@
 
 #include "watch/state.h"
 #include <linux/cpumask.h>
+#include <linux/irq_work.h>
 #include <linux/percpu.h>
 #include <linux/string.h>
 
@@ -80,6 +81,18 @@ sw_target_find(unsigned int kind, pid_t pid, const char *path,
 	return found;
 }
 
+/* Threads that asks which cgroups they are in find it, for a grace period more. */
+static void sw_target_leave_cgroup(struct sw_target *t)
+{
+	if (!t->cgroup)
+		return;
+	t->gone = t->cgroup;
+	WRITE_ONCE(t->cgroup, NULL);
+	WRITE_ONCE(sw_watch.cgroups,
+		   sw_watch.cgroups & ~(1ULL << (t - sw_watch.targets)));
+	irq_work_queue(&sw_watch_rest_kick);
+}
+
 static struct sw_target *
 sw_target_declare(unsigned int kind, pid_t pid, const char *path)
 {
@@ -92,7 +105,7 @@ sw_target_declare(unsigned int kind, pid_t pid, const char *path)
 		}
 		/* the one that was closed first, if nobody counts there any more */
 		if (t->state == SW_TARGET_CLOSED && t->filled && !t->members &&
-		    !t->cgroup &&
+		    !t->gone &&
 		    (!free || t->order < free->order))
 			free = t;
 	}
@@ -116,7 +129,7 @@ sw_target_declare(unsigned int kind, pid_t pid, const char *path)
 	free->members = 0;
 	free->start = 0;
 	WRITE_ONCE(free->pid, pid);
-	free->cgroup = NULL;
+	sw_target_leave_cgroup(free);
 	strscpy(free->path, path ?: "", sizeof(free->path));
 	/* with the first smp_rmb() there: an order's target is complete */
 	smp_wmb();
