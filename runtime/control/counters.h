@@ -15,17 +15,19 @@
 #include "control/counts.h"
 #include "control/state.h"
 #include "control/step.h"
-#include "set/read.h"
 #include "watch/fold.h"
 #include "watch/read.h"
 #include <linux/bits.h>
 #include <linux/delay.h>
+#include <linux/minmax.h>
 
 /* A counter's word is none of an event's. */
 #define SW_CONTROL_COUNTER (1ULL << 61)
 
-/* How often CPUs are asked whether they have looked: for 10 ms or so */
-#define SW_CONTROL_TRIES 200
+/* How often it is asked whether others have done what they were to: for 100 ms or so */
+#define SW_CONTROL_TRIES 2000
+/* How often a count is read that there is none of just now */
+#define SW_CONTROL_READS 10
 
 /* NULL: there is none of that word. */
 static struct sw_control_counter *sw_control_counter_find(struct sw_controller *p, u64 word)
@@ -44,11 +46,10 @@ static bool sw_control_settle(const struct sw_controller *p)
 	unsigned int tries;
 	s64 late;
 
-	if (!p->nr_attached)
+	if (!p->nr_attached || !p->nr_counters)
 		return true;
 	if (!sw_control_enter())
 		return false;
-	sw_sets_refresh(true);
 	sw_watch_ask();
 	late = sw_watch_late();
 	sw_control_leave();
@@ -62,6 +63,21 @@ static bool sw_control_settle(const struct sw_controller *p)
 	return !late;
 }
 
+/* Where a counter is throttled, or its set switched at this moment, it is there soon. */
+static int
+sw_attached_await(const struct sw_attached *a, u64 event, s64 *value)
+{
+	unsigned int tries;
+	int rc;
+
+	for (tries = 0;; tries++) {
+		rc = sw_attached_value(a, event, value);
+		if (rc != -ENODATA || tries == SW_CONTROL_READS)
+			return rc;
+		usleep_range(50, 100);
+	}
+}
+
 /* A counter counts from here on what A does. */
 static void sw_control_counter_begin(struct sw_controller *p, struct sw_attached *a,
 			     struct sw_control_counter *k, bool settled)
@@ -69,13 +85,16 @@ static void sw_control_counter_begin(struct sw_controller *p, struct sw_attached
 	const unsigned int i = k - p->counters;
 
 	a->unknown &= ~BIT(i);
-	if (!settled || sw_attached_value(a, k->event, &a->from[i]))
+	if (!settled || sw_attached_await(a, k->event, &a->from[i]))
 		a->unknown |= BIT(i);
 }
 
-/* So much is A's of a counter. */
-static int sw_control_counter_part(const struct sw_controller *p, const struct sw_attached *a,
-			   const struct sw_control_counter *k, s64 *part)
+/* So much is A's of a counter, by a reading of READ. */
+static int
+sw_control_counter_part(const struct sw_controller *p, const struct sw_attached *a,
+			const struct sw_control_counter *k,
+			int (*read)(const struct sw_attached *a, u64 event, s64 *value),
+			s64 *part)
 {
 	const unsigned int i = k - p->counters;
 	int rc;
@@ -84,38 +103,37 @@ static int sw_control_counter_part(const struct sw_controller *p, const struct s
 	/* of a CPU nothing stands still but what is here */
 	if (sw_attached_is_cpu(a) && a->stopped)
 		return 0;
-	rc = sw_attached_value(a, k->event, part);
+	rc = read(a, k->event, part);
 	if (rc)
 		return rc;
-	*part -= a->from[i];
+	/* read on another CPU it may be from a little before */
+	*part = max_t(s64, *part - a->from[i], 0);
 	return a->unknown & BIT(i) ? -ENODATA : 0;
 }
 
 /* The session is attached to A. */
-static void sw_control_begin(struct sw_controller *p, struct sw_attached *a)
+static void
+sw_control_begin(struct sw_controller *p, struct sw_attached *a, bool settled)
 {
-	bool settled;
 	unsigned int i;
 
-	if (!p->nr_counters)
-		return;
-	settled = sw_control_settle(p);
 	for (i = 0; i < p->nr_counters; i++)
 		sw_control_counter_begin(p, a, &p->counters[i], settled);
 }
 
 /* The session is about to be attached to A no more. */
-static void sw_control_keep(struct sw_controller *p, const struct sw_attached *a)
+static void
+sw_control_keep(struct sw_controller *p, const struct sw_attached *a, bool settled)
 {
 	struct sw_control_counter *k;
-	bool settled;
 	s64 part;
 
-	if (!p->nr_counters)
-		return;
-	settled = sw_control_settle(p);
+	/* what stands still nobody has to bring up to date */
+	settled |= (sw_attached_is_cpu(a) && a->stopped) ||
+		   sw_attached_has_ended(a);
 	for (k = p->counters; k < p->counters + p->nr_counters; k++) {
-		if (!settled || sw_control_counter_part(p, a, k, &part))
+		if (!settled ||
+		    sw_control_counter_part(p, a, k, sw_attached_await, &part))
 			k->lost = true;
 		else
 			k->sum += part;
@@ -132,7 +150,7 @@ static int sw_control_counter_value(const struct sw_controller *p,
 	if (k->lost)
 		return sw_control_is_event(k->event) ?: -ENODATA;
 	list_for_each_entry(a, &p->attached, list) {
-		rc = sw_control_counter_part(p, a, k, &part);
+		rc = sw_control_counter_part(p, a, k, sw_attached_value, &part);
 		if (rc)
 			return rc;
 		sum += part;

@@ -30,9 +30,12 @@ static int sw_control_read_attached(struct sw_control_run *r)
 	if (rc)
 		return rc;
 	a = sw_control_attached(r);
-	rc = !a ? sw_control_no_target(r) :
-	     s->target != SW_CONTROL_PROCESS ? sw_attached_value(a, s->event, &s->value) :
-	     sw_control_value(s->event, sw_read_process, pid_nr(a->who.pid), &s->value);
+	if (!a)
+		rc = s->target == SW_CONTROL_CGROUP ? -ESRCH : sw_control_no_target(r);
+	else if (s->target == SW_CONTROL_PROCESS)
+		rc = sw_control_value(s->event, sw_read_own_of_order, a->order, &s->value);
+	else
+		rc = sw_attached_value(a, s->event, &s->value);
 	mutex_unlock(&sw_control.lock);
 	return rc;
 }

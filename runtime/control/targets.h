@@ -9,6 +9,7 @@
 #ifndef STAPWATCH_CONTROL_TARGETS_H
 #define STAPWATCH_CONTROL_TARGETS_H
 
+#include "base/cpus.h"
 #include "control/counters.h"
 #include "control/sets.h"
 #include "control/state.h"
@@ -16,9 +17,11 @@
 #include "count/gate.h"
 #include "watch/cgroup.h"
 #include "watch/programs.h"
+#include <linux/delay.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/pid.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -40,7 +43,7 @@ sw_control_whom(unsigned int target, s64 id, struct sw_control_who *who)
 
 	*who = (struct sw_control_who) { .target = target, .id = id };
 	if (target == SW_CONTROL_CPU)
-		return sw_control_is_cpu(id);
+		return sw_control_is_cpu(id) && sw_cpu_is_online(id);
 	if (target == SW_CONTROL_CGROUP) {
 		who->cgroup = sw_control_cgroup(id);
 		return who->cgroup;
@@ -63,7 +66,8 @@ static int sw_control_no_target(struct sw_control_run *r)
 	const unsigned int target = r->step.target;
 
 	if (target == SW_CONTROL_CPU)
-		return sw_control_no_cpu(r);
+		return sw_control_say(r, -ENODEV, "there is no CPU %lld online",
+				      r->step.id);
 	if (target == SW_CONTROL_CGROUP)
 		return sw_control_say(r, -ESRCH,
 				      "descriptor %lld is of no directory of a cgroup of version 2",
@@ -95,7 +99,7 @@ static void sw_control_make_room(struct sw_controller *p)
 		if (!sw_attached_has_ended(a) ||
 		    (!a->who.task && sw_control_counts(a)))
 			continue;
-		sw_control_keep(p, a);
+		sw_control_keep(p, a, true);
 		sw_control_detach(p, a);
 	}
 }
@@ -111,26 +115,41 @@ static void sw_control_sweep(void)
 		sw_control_leave();
 		cond_resched();
 	}
-#ifdef CONFIG_CGROUPS
-	if (!sw_control_enter())
-		return;
-	sw_cgroups_sweep();
-	sw_control_leave();
-#endif
+}
+
+/* Until a work has taken the threads of a large process.  Return: as sw_program_fill(). */
+static int sw_control_fill(const struct sw_attached *a)
+{
+	unsigned int tries;
+	int rc = -EAGAIN;
+
+	if (!a->order)
+		return 0;
+	for (tries = 0; rc == -EAGAIN && tries < SW_CONTROL_TRIES; tries++) {
+		if (tries)
+			usleep_range(20, 50);
+		if (!sw_control_enter())
+			return 0;
+		rc = sw_program_fill(a->order);
+		sw_control_leave();
+	}
+	return rc;
 }
 
 static enum sw_take sw_control_take_cgroup(struct sw_attached *a)
 {
-	struct sw_target *t = NULL;
-
 #ifdef CONFIG_CGROUPS
+	struct sw_target *t;
+
 	if (!sw_control_enter())
 		return SW_TAKE_GONE;
 	t = sw_cgroup_take(a->who.cgroup, a->stopped, &a->order);
 	sw_control_leave();
-	/* all threads are looked at */
-	if (t)
+	/* all threads are looked at, with preemption on; with sw_session_end() */
+	rcu_read_lock();
+	if (t && sw_is_running())
 		sw_cgroup_fill(t);
+	rcu_read_unlock();
 #endif
 	return a->order ? SW_TAKE_OK : SW_TAKE_FULL;
 }
@@ -175,13 +194,17 @@ static int sw_control_attach_now(struct sw_control_run *r, struct sw_attached *a
 		return -ESHUTDOWN;
 	if (took == SW_TAKE_GONE)
 		return sw_control_no_target(r);
+	if (took == SW_TAKE_OK && sw_control_fill(a) == -ENOSPC) {
+		took = SW_TAKE_FULL;
+		sw_control_changed(a);
+	}
 	if (took == SW_TAKE_FULL)
 		return sw_control_say(r, -ENOSPC,
 				      "no more can be watched: 64 processes and cgroups, and threads as -G stapwatch_threads=N says");
 	list_add(&a->list, &p->attached);
 	p->nr_attached++;
 	sw_control_changed(a);
-	sw_control_begin(p, a);
+	sw_control_begin(p, a, sw_control_settle(p));
 	return 0;
 }
 
@@ -218,14 +241,20 @@ static struct sw_attached *sw_control_attached(struct sw_control_run *r)
 	const struct sw_control_step *s = &r->step;
 	const unsigned int target = s->target == SW_CONTROL_TREE ?
 				    SW_CONTROL_PROCESS : s->target;
-	struct sw_attached *a, *found = NULL;
+	struct sw_attached *a, *found;
 	struct sw_control_who who;
+	bool is_other;
 
-	if (sw_control_whom(target, s->id, &who))
-		found = sw_control_find(r->by, &who);
+	/* a CPU that has gone offline, too */
+	is_other = sw_control_whom(target, s->id, &who) && who.cgroup;
+	found = sw_control_find(r->by, &who);
 	sw_control_forget(&who);
 	if (found)
 		return found;
+	if (is_other) {
+		sw_control_say(r, 0, "this session is not attached to that");
+		return NULL;
+	}
 	list_for_each_entry(a, &r->by->attached, list)
 		if (a->who.target == target && a->who.id == s->id &&
 		    sw_attached_has_ended(a))
@@ -243,7 +272,7 @@ static int sw_control_let_go(struct sw_control_run *r)
 		return rc;
 	a = sw_control_attached(r);
 	if (a) {
-		sw_control_keep(r->by, a);
+		sw_control_keep(r->by, a, sw_control_settle(r->by));
 		sw_control_detach(r->by, a);
 	}
 	mutex_unlock(&sw_control.lock);
@@ -266,16 +295,17 @@ static int sw_control_stop_sets(const struct sw_controller *p, bool stop)
 }
 
 static void
-sw_attached_stop(struct sw_controller *p, struct sw_attached *a, bool stop)
+sw_attached_stop(struct sw_controller *p, struct sw_attached *a, bool stop,
+		 bool settled)
 {
 	if (a->stopped == stop)
 		return;
 	/* of a CPU nothing stands still but what its session has counted */
 	if (sw_attached_is_cpu(a) && stop)
-		sw_control_keep(p, a);
+		sw_control_keep(p, a, settled);
 	a->stopped = stop;
 	if (sw_attached_is_cpu(a) && !stop)
-		sw_control_begin(p, a);
+		sw_control_begin(p, a, settled);
 	sw_control_changed(a);
 }
 
@@ -284,6 +314,7 @@ static int sw_control_stop(struct sw_control_run *r)
 	const struct sw_control_step *s = &r->step;
 	const bool stop = s->what == SW_CONTROL_STOP;
 	struct sw_attached *a;
+	bool settled;
 	int rc;
 
 	if (s->target == SW_CONTROL_SET)
@@ -293,13 +324,15 @@ static int sw_control_stop(struct sw_control_run *r)
 	rc = mutex_lock_killable(&sw_control.lock);
 	if (rc)
 		return rc;
+	settled = (s->target == SW_CONTROL_SESSION || s->target == SW_CONTROL_CPU) &&
+		  sw_control_settle(r->by);
 	if (s->target == SW_CONTROL_SESSION) {
 		list_for_each_entry(a, &r->by->attached, list)
-			sw_attached_stop(r->by, a, stop);
+			sw_attached_stop(r->by, a, stop, settled);
 	} else {
 		a = sw_control_attached(r);
 		if (a)
-			sw_attached_stop(r->by, a, stop);
+			sw_attached_stop(r->by, a, stop, settled);
 		rc = a ? 0 : -ESRCH;
 	}
 	mutex_unlock(&sw_control.lock);
