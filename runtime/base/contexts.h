@@ -17,6 +17,8 @@
 #ifndef STAPWATCH_BASE_CONTEXTS_H
 #define STAPWATCH_BASE_CONTEXTS_H
 
+#include "base/alone.h"
+
 #define SW_STORE_START() 0
 #define SW_STORE_END() do { } while (0)
 #define SW_CALLS_START() 0
@@ -55,7 +57,8 @@ extern const char stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_free[]
 	int rc_;							\
 									\
 	asm volatile(".set stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_alloc, 0"); \
-	rc_ = SW_STORE_START();						\
+	rc_ = sw_alone_start();						\
+	rc_ = rc_ ?: SW_STORE_START();					\
 	rc_ = rc_ ?: SW_CALLS_START();					\
 	rc_ = rc_ ?: SW_NOTIFY_START();					\
 	rc_ = rc_ ?: SW_CONTROL_START();				\
@@ -67,6 +70,7 @@ extern const char stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_free[]
 
 #define SW_CONTEXTS_FREE(contexts_free) do {				\
 	asm volatile(".set stapwatch_needs_a_stap_that_calls__stp_runtime_contexts_free, 0"); \
+	sw_alone_stop();						\
 	SW_CONTROL_END();						\
 	SW_SLOW_END();							\
 	SW_TIMELINE_END();						\

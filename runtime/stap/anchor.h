@@ -27,6 +27,7 @@
 #ifndef STAPWATCH_STAP_ANCHOR_H
 #define STAPWATCH_STAP_ANCHOR_H
 
+#include "base/alone.h"
 #include "base/kernel.h"
 #include "base/session.h"
 #include "base/suspend.h"
@@ -131,8 +132,10 @@ static void sw_session_leave(void)
 	bool over = !sw_session.anchors;
 
 	mutex_unlock(&sw_session_lock);
-	if (over)
-		sw_works_stop(&sw_session.works);
+	if (!over)
+		return;
+	sw_alone_stop();
+	sw_works_stop(&sw_session.works);
 }
 
 /* What there is of threads' counts: all that THREADS asks for, or nothing. */
@@ -169,6 +172,7 @@ static int sw_session_begin(unsigned int probes, unsigned int threads)
 {
 	int rc = sw_works_start(&sw_session.works);
 
+	rc = rc ?: sw_alone_start();
 	if (rc)
 		return rc;
 	sw_gate_begin();

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A module whose stapio was killed: nobody reads what its script says, and nobody ends it.
+ *
+ * SystemTap leaves such a module as it is.  Here it ends by itself, within a second: its end
+ * probes run, and counters, samplers, files and memory go; what is left is its code, until
+ * `staprun -d' takes that away.  A stapio that goes by itself, as that of `staprun -L', and
+ * one that is told to by SIGQUIT, leaves the script on purpose, and that goes on.
+ *
+ * Who may run what, against whom:
+ *
+ *   sw_alone_start(), sw_alone_stop()	sleepable, module init and module exit, under no
+ *				lock that a work takes; the first one of each does it
+ *   sw_alone_look()		a work
+ *   sw_alone_end()		a thread of its own: the end waits for works
+ */
+#ifndef STAPWATCH_BASE_ALONE_H
+#define STAPWATCH_BASE_ALONE_H
+
+#include "base/work.h"
+#include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/printk.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
+#include <linux/workqueue.h>
+
+/* SystemTap's. */
+static void _stp_cleanup_and_exit(int send_exit);
+
+static struct {
+	struct task_struct *stapio;	/* its first thread; NULL: nobody looks */
+	struct delayed_work look;
+	bool works;
+} sw_alone;
+
+static int sw_alone_end(void *unused)
+{
+	printk(KERN_NOTICE "stapwatch: stapio of %s was killed: the script ends, and staprun -d %s unloads it\n",
+	       module_name(THIS_MODULE), module_name(THIS_MODULE));
+	_stp_cleanup_and_exit(0);
+	/* the code stays until this thread has left it */
+#ifdef module_put_and_kthread_exit
+	module_put_and_kthread_exit(0);
+#else
+	module_put_and_exit(0);
+#endif
+	return 0;
+}
+
+static void sw_alone_look(struct work_struct *work)
+{
+	const struct task_struct *stapio = sw_alone.stapio;
+
+	if (READ_ONCE(stapio->exit_state)) {
+		/* by itself: the signal that has killed it is in these bits */
+		if (!(stapio->exit_code & 0x7f))
+			return;
+		/* or it is about to go anyway */
+		if (!try_module_get(THIS_MODULE))
+			return;
+		if (!IS_ERR(kthread_run(sw_alone_end, NULL, "stapwatch_alone")))
+			return;
+		module_put(THIS_MODULE);
+	}
+	sw_work_delay(&sw_alone.look, HZ);
+}
+
+static void __maybe_unused sw_alone_stop(void)
+{
+	if (sw_alone.stapio) {
+		cancel_delayed_work_sync(&sw_alone.look);
+		put_task_struct(sw_alone.stapio);
+	}
+	sw_alone.stapio = NULL;
+	sw_works_stop(&sw_alone.works);
+}
+
+/**
+ * sw_alone_start - end the script if who has begun it is killed
+ * Context: sleepable; current is stapio's.
+ * Return: 0 or -ENOMEM, after a message.
+ */
+static int __maybe_unused sw_alone_start(void)
+{
+	int rc;
+
+	if (sw_alone.stapio)
+		return 0;
+	rc = sw_works_start(&sw_alone.works);
+	if (rc) {
+		sw_works_stop(&sw_alone.works);
+		return rc;
+	}
+	sw_alone.stapio = current->group_leader;
+	get_task_struct(sw_alone.stapio);
+	INIT_DELAYED_WORK(&sw_alone.look, sw_alone_look);
+	sw_work_delay(&sw_alone.look, HZ);
+	return 0;
+}
+
+#endif
