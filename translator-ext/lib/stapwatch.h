@@ -517,6 +517,35 @@ int stapwatch_control_preset(struct stapwatch_control *c, uint64_t counter,
 int stapwatch_control_self(struct stapwatch_control *c, uint64_t event,
 			   int64_t *value);
 
+/* ---- a script that a program starts */
+
+struct stapwatch_script;
+
+/**
+ * stapwatch_script_start - run a command that begins a script, until that has begun
+ * @module: the script's module, which calls stapwatch_control()
+ * @argv: the command's words, and NULL, as "stapwatch", "-m", module, "mine.stp"
+ * @timeout_ms: -1: wait as long as it takes
+ *
+ * The command has this program's standard files, and none of its others.  The script ends
+ * by stapwatch_script_stop(), with this program, however that ends, and by exec().
+ *
+ * Return: what stapwatch_script_stop() takes, or NULL: ENOENT if there is no such command,
+ * ECANCELED if it has ended, EEXIST if there is such a module, ETIMEDOUT, EACCES, EINVAL
+ */
+struct stapwatch_script *
+stapwatch_script_start(const char *module, const char *const argv[], int timeout_ms);
+
+/** stapwatch_script_control - the path for stapwatch_control_open() */
+const char *stapwatch_script_control(const struct stapwatch_script *s);
+
+/**
+ * stapwatch_script_stop - end the script, and wait until the command has
+ * Return: the command's status, 128 and more if a signal ended it; -1 if who waits for all
+ * children has taken it
+ */
+int stapwatch_script_stop(struct stapwatch_script *s);
+
 /* ---- code that a program makes */
 
 /**
