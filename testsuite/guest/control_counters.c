@@ -3,7 +3,7 @@
  * A program whose session has counters of its own, which go on from one target to the
  * next.
  *
- *	control_counters PATH	each line is "WHAT: RESULT", of a failure its errno's name
+ *	control_counters PATH	cgroups of version 2 are in `cg'; each line is "WHAT: RESULT", of a failure its errno's name
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -109,7 +109,7 @@ static void move(pid_t child, const char *cgroup)
 
 static void counters_of_cgroup(struct stapwatch_control *c, uint64_t event)
 {
-	const char *mine = "/sys/fs/cgroup/counters";
+	const char *mine = "cg/counters";
 	int child, status, fd, failed = 0, i;
 	pid_t pid = child_that_touches(20, &child);
 	uint64_t k = 0;
@@ -130,7 +130,7 @@ static void counters_of_cgroup(struct stapwatch_control *c, uint64_t event)
 	say("start", stapwatch_control_start(c, STAPWATCH_CGROUP, fd));
 	tell(child);
 	say_counter("20 more", c, k);
-	move(pid, "/sys/fs/cgroup");
+	move(pid, "cg");
 	tell(child);
 	say_count("its own", c, event, STAPWATCH_CGROUP, fd);
 	say("detach", stapwatch_control_detach(c, STAPWATCH_CGROUP, fd));
