@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/progress.h"
 #include "report/input/opening.h"
+#include "report/input/profile_names.h"
 #include "report/input/thread_counts.h"
 #include "report/input/trace_order.h"
 
@@ -22,122 +23,6 @@ struct reading {
 	int64_t wall;		/* the event that stands for both; -1: none yet */
 	struct thread_counts thread_counts;
 };
-
-/* ---- what a trace names */
-
-static struct profile_event *event_of(struct reading *rd, uint32_t number)
-{
-	struct profile *p = rd->p;
-
-	p->events = array_room(p->events, &p->nr_events, number + 1,
-			       sizeof(*p->events));
-	return &p->events[number];
-}
-
-const char *profile_event_name(struct profile *p, uint32_t event)
-{
-	char number[32];
-
-	if (event < p->nr_events && p->events[event].name)
-		return p->events[event].name;
-	snprintf(number, sizeof(number), "event %u", event);
-	return intern_text(&p->texts, intern_string(&p->texts, number));
-}
-
-static const char *keep_text(struct profile *p, const char *s)
-{
-	return intern_text(&p->texts, intern_string(&p->texts, s));
-}
-
-const char *profile_value_name(struct profile *p, uint32_t value)
-{
-	char number[32];
-
-	if (!value)
-		return "latency";
-	if (value <= p->nr_counts && p->counts[value - 1])
-		return p->counts[value - 1];
-	snprintf(number, sizeof(number), "count %u", value);
-	return keep_text(p, number);
-}
-
-static void on_event(struct reading *rd, const struct sw_trace_event *r)
-{
-	struct profile_event *e = event_of(rd, r->event);
-
-	/* by the first one its samples have been read */
-	if (e->name)
-		return;
-	e->name = keep_text(rd->p, r->name);
-	e->flags = r->flags;
-	e->every = r->every;
-}
-
-static void on_count(struct profile *p, const struct sw_trace_count *r)
-{
-	p->counts = array_room(p->counts, &p->nr_counts, r->count + 1,
-			       sizeof(*p->counts));
-	p->counts[r->count] = keep_text(p, r->name);
-}
-
-/* A script may call two counts alike, or one as a value without a name is called. */
-static bool is_taken(struct profile *p, uint32_t value, const char *name)
-{
-	uint32_t i;
-
-	/* a sample has no more */
-	for (i = 0; i <= UINT8_MAX; i++)
-		if (i != value && (i < value || i > p->nr_counts ||
-				   !p->counts[i - 1]) &&
-		    !strcmp(profile_value_name(p, i), name))
-			return true;
-	return false;
-}
-
-/* The later of two has its number after its name. */
-static void tell_counts_apart(struct profile *p)
-{
-	struct buf name = { 0 };
-	uint32_t i;
-
-	for (i = 1; i <= p->nr_counts; i++) {
-		if (!p->counts[i - 1])
-			continue;
-		name.len = 0;
-		buf_puts(&name, p->counts[i - 1]);
-		while (is_taken(p, i, name.s))
-			buf_printf(&name, " %u", i);
-		p->counts[i - 1] = keep_text(p, name.s);
-	}
-	free(name.s);
-}
-
-static void on_stack(struct profile *p, const struct sw_trace_stack *r)
-{
-	const uint32_t nr = intern(&p->stack_numbers, &r->stack,
-				   sizeof(r->stack));
-	struct profile_stack *s;
-
-	p->stacks = array_room(p->stacks, &p->size_stacks, nr + 1,
-			       sizeof(*p->stacks));
-	s = &p->stacks[nr];
-	if (s->ip)
-		return;
-	s->nr = r->nr;
-	s->flags = r->flags;
-	s->ip = xmalloc(r->nr * sizeof(*s->ip));
-	memcpy(s->ip, r->ip, r->nr * sizeof(*s->ip));
-}
-
-const struct profile_stack *profile_stack(const struct profile *p,
-					  uint32_t number)
-{
-	uint32_t nr;
-
-	if (!intern_find(&p->stack_numbers, &number, sizeof(number), &nr))
-		return NULL;
-	return &p->stacks[nr];
-}
 
 /* ---- samples */
 
@@ -288,8 +173,8 @@ static void name_wall(struct reading *rd)
 		p->has_off_cpu |= is_off_cpu(p, i);
 	}
 	if (rd->wall >= 0)
-		*event_of(rd, rd->wall) = (struct profile_event) {
-			.name = keep_text(p, "wall clock"),
+		*profile_event_of(p, rd->wall) = (struct profile_event) {
+			.name = profile_keep_text(p, "wall clock"),
 			.is_wall = true,
 		};
 }
@@ -484,13 +369,13 @@ static void on_record(struct reading *rd, const struct sw_trace_record *r)
 {
 	switch (r->type) {
 	case SW_TRACE_EVENT:
-		on_event(rd, (const void *)r);
+		profile_on_event(rd->p, (const void *)r);
 		break;
 	case SW_TRACE_COUNT:
-		on_count(rd->p, (const void *)r);
+		profile_on_count(rd->p, (const void *)r);
 		break;
 	case SW_TRACE_STACK:
-		on_stack(rd->p, (const void *)r);
+		profile_on_stack(rd->p, (const void *)r);
 		break;
 	case SW_TRACE_SAMPLE:
 		on_sample(rd, (const void *)r);
@@ -558,7 +443,7 @@ struct profile *profile_read(const char *path, unsigned int fields,
 	if (fields & PROFILE_WALL)
 		name_wall(&rd);
 	count_lost_stacks(p);
-	tell_counts_apart(p);
+	profile_tell_counts_apart(p);
 	p->skipped = *trace_skipped(trace);
 	opening_free(&opening);
 	order_free(o);
