@@ -39,29 +39,71 @@ static bool is_binary(enum output output)
 	return output == OUTPUT_PPROF || output == OUTPUT_PERFETTO;
 }
 
-static struct profile *read_profile(const struct settings *s, const char *path,
-				    unsigned int fields)
+/* Each trace has to have both. */
+static int check_wall(const struct profile *p)
+{
+	const struct profile_trace *t;
+
+	for (t = p->traces; t < p->traces + p->nr_traces; t++) {
+		if (t->has_on_cpu && t->has_off_cpu)
+			continue;
+		shown_line(stderr, "stapwatch report: %s: --wall wants samples of time on CPUs and off them, and there are none of %s; stapwatch record --wall takes both",
+			   t->name, t->has_off_cpu ? "cpu_clock" : "off_cpu");
+		return -1;
+	}
+	return 0;
+}
+
+/* What means something else in each boot. */
+static int check_boots(const struct settings *s, const struct profile *p)
+{
+	const struct {
+		bool asked;
+		const char *option, *instead;
+	} of_one[] = {
+		{ s->filter.pid >= 0, "--pid", "leave it out, and tell processes apart by --by trace,pid" },
+		{ s->filter.tid >= 0, "--tid", "leave it out, and tell threads apart by --by trace,tid" },
+		{ s->from.kallsyms, "--kallsyms", "leave it out, or make a report for each" },
+	};
+	size_t i, other = 0;
+
+	while (other < p->nr_traces && !p->traces[other].boot)
+		other++;
+	for (i = 0; i < sizeof(of_one) / sizeof(*of_one); i++) {
+		if (!of_one[i].asked || other == p->nr_traces)
+			continue;
+		shown_line(stderr, "stapwatch report: %s is of one boot, and %s is of another one than %s: %s",
+			   of_one[i].option, p->traces[other].name,
+			   p->traces->name, of_one[i].instead);
+		return -1;
+	}
+	return 0;
+}
+
+static struct profile *read_profile(const struct settings *s,
+				    const char *const *paths, size_t nr)
 {
 	struct buf why = { 0 };
-	struct profile *p = profile_read(path, fields, &s->filter, &why);
+	struct profile *p = profile_read(paths, nr, s->fields, &s->filter,
+					 &why);
 
 	if (!p)
-		shown_line(stderr, "stapwatch report: %s: %s", path, why.s);
+		shown_line(stderr, "stapwatch report: %s", why.s);
 	free(why.s);
-	if (p && fields & PROFILE_WALL && !(p->has_on_cpu && p->has_off_cpu)) {
-		shown_line(stderr, "stapwatch report: %s: --wall wants samples of time on CPUs and off them, and there are none of %s; stapwatch record --wall takes both",
-			   path, p->has_off_cpu ? "cpu_clock" : "off_cpu");
+	if (p && (check_boots(s, p) ||
+		  (s->fields & PROFILE_WALL && check_wall(p)))) {
 		profile_free(p);
 		p = NULL;
 	}
 	return p;
 }
 
-static void say_broken(const struct profile *p, const struct view *v,
+static void say_broken(const struct profile_trace *t, const struct view *v,
 		       uint64_t read, struct warnings *w)
 {
-	const uint64_t kernels = view_broken(v, VIEW_END_KERNEL);
-	const uint64_t all = view_broken(v, VIEW_END_NO_CODE) + kernels;
+	const uint32_t nr = t - v->profile->traces;
+	const uint64_t kernels = view_broken(v, nr, VIEW_END_KERNEL);
+	const uint64_t all = view_broken(v, nr, VIEW_END_NO_CODE) + kernels;
 	struct buf of = { 0 };
 
 	if (!all)
@@ -71,14 +113,14 @@ static void say_broken(const struct profile *p, const struct view *v,
 			   kernels);
 	warnings_note(w, WARNING_NUMBERS, all, read,
 		      "%s: the user stacks of %" PRIu64 " samples end where the process has no code%s, as they do in code without frame pointers; ustack_id_dwarf() in the script follows them: see 'man stapwatch-profile'",
-		      p->name, all, of.s ?: "");
+		      t->name, all, of.s ?: "");
 	free(of.s);
 }
 
 /* The module may have known less, or more, than this command does. */
-static void say_version(const struct profile *p, struct warnings *w)
+static void say_version(const struct profile_trace *t, struct warnings *w)
 {
-	const uint32_t by = p->head->made_by;
+	const uint32_t by = t->head->made_by;
 	char version[32];
 	int len;
 
@@ -92,7 +134,7 @@ static void say_version(const struct profile *p, struct warnings *w)
 	if (strcmp(version, STAPWATCH_VERSION))
 		warnings_add(w, WARNING_HINT, 0,
 			     "%s: was made by stapwatch %s, and this is " STAPWATCH_VERSION,
-			     p->name, version);
+			     t->name, version);
 }
 
 static void put_word(struct buf *out, const char *option, const char *word)
@@ -152,33 +194,33 @@ static void say_none(const struct settings *s, const struct profile *p,
 }
 
 /* The trace has no sample at all: what it has, and what shows that. */
-static void say_other(const struct settings *s, const struct profile *p,
+static void say_other(const struct settings *s, const struct profile_trace *t,
 		      const struct loss_sum *sum, struct warnings *w)
 {
 	struct buf marks = { 0 };
 
 	if (sum->read || sum->lost || sum->missing)
 		return;
-	if (p->notes)
-		buf_printf(&marks, "%" PRIu64 " marks", p->notes);
-	if (p->has_timeline)
+	if (t->notes)
+		buf_printf(&marks, "%" PRIu64 " marks", t->notes);
+	if (t->has_timeline)
 		warnings_add(w, WARNING_NUMBERS, 1,
 			     "%s: has no samples but a timeline of %" PRIu64 " slices%s%s: --timeline shows it as text, --perfetto and --chrome are for viewers",
-			     p->name, p->slices, p->notes ? " and " : "",
+			     t->name, t->slices, t->notes ? " and " : "",
 			     marks.s ?: "");
-	else if (!p->notes)
+	else if (!t->notes)
 		warnings_add(w, WARNING_NUMBERS, 1, "%s: has no samples",
-			     p->name);
+			     t->name);
 	else if (s->output != OUTPUT_SAMPLES)
 		warnings_add(w, WARNING_NUMBERS, 1,
 			     "%s: has no samples but %s: --samples shows them",
-			     p->name, marks.s);
+			     t->name, marks.s);
 	free(marks.s);
 }
 
 /* Of the whole trace. */
-static void say_missing(const struct profile *p, const struct loss_sum *sum,
-			struct warnings *w)
+static void say_missing(const struct profile_trace *t,
+			const struct loss_sum *sum, struct warnings *w)
 {
 	const uint64_t missing = sum->lost + sum->missing;
 	const double share = warnings_share(missing, loss_samples(sum));
@@ -188,38 +230,60 @@ static void say_missing(const struct profile *p, const struct loss_sum *sum,
 	if (sum->taken)
 		warnings_add(w, WARNING_NUMBERS, share,
 			     "%s: of %" PRIu64 " samples %" PRIu64 " are missing",
-			     p->name, sum->taken, missing);
+			     t->name, sum->taken, missing);
 	else
 		warnings_add(w, WARNING_NUMBERS, share,
 			     "%s: %" PRIu64 " samples are missing, of at least %" PRIu64,
-			     p->name, missing, sum->read + missing);
+			     t->name, missing, sum->read + missing);
+}
+
+/* Whose clock is another one, and is known by the wall clock alone. */
+static void say_clock(const struct profile *p, const struct profile_trace *t,
+		      struct warnings *w)
+{
+	if (t->boot)
+		warnings_add(w, WARNING_HINT, 0,
+			     "%s: is not of one boot with %s, or its clock was set or its machine slept since: its times are as right as the wall clocks of both",
+			     t->name, p->traces->name);
+}
+
+/* What is not in the report of one trace. */
+static void say_trace(const struct settings *s, const struct profile_trace *t,
+		      struct view *v, struct warnings *w)
+{
+	const struct loss_sum sum = loss_sum(&t->loss);
+
+	w->samples += sum.read;
+	say_missing(t, &sum, w);
+	loss_say(&t->loss, &t->skipped, t->name, w);
+	if (t->no_stack)
+		warnings_add(w, WARNING_NUMBERS,
+			     warnings_share(t->no_stack, sum.read),
+			     "%s: the stacks of %" PRIu64 " samples are not in the trace",
+			     t->name, t->no_stack);
+	say_broken(t, v, sum.read, w);
+	if (t->no_period)
+		warnings_add(w, WARNING_NUMBERS,
+			     warnings_share(t->no_period, sum.read),
+			     "%s: the periods of %" PRIu64 " samples are more than can be, and are counted as 0",
+			     t->name, t->no_period);
+	say_other(s, t, &sum, w);
+	say_version(t, w);
+	say_clock(v->profile, t, w);
 }
 
 /* What is not in the report is told of. */
 static void say_losses(const struct settings *s, const struct profile *p,
 		       struct view *v, struct warnings *w)
 {
-	const struct loss_sum sum = loss_sum(&p->loss);
+	size_t i;
 
-	w->samples += sum.read;
+	w->several |= p->nr_traces > 1;
 	say_none(s, p, v, w);
 	spans_say(&p->spans, &s->filter.span, p->name, w);
-	say_missing(p, &sum, w);
-	loss_say(&p->loss, &p->skipped, p->name, w);
-	if (p->no_stack)
-		warnings_add(w, WARNING_NUMBERS,
-			     warnings_share(p->no_stack, sum.read),
-			     "%s: the stacks of %" PRIu64 " samples are not in the trace",
-			     p->name, p->no_stack);
-	say_broken(p, v, sum.read, w);
-	if (p->no_period)
-		warnings_add(w, WARNING_NUMBERS,
-			     warnings_share(p->no_period, sum.read),
-			     "%s: the periods of %" PRIu64 " samples are more than can be, and are counted as 0",
-			     p->name, p->no_period);
-	say_other(s, p, &sum, w);
+	for (i = 0; i < p->nr_traces; i++)
+		say_trace(s, &p->traces[i], v, w);
 	places_say(v->places, w);
-	say_version(p, w);
 }
 
 #define WRITTEN_IN_PART (128 + SIGPIPE)
@@ -281,7 +345,7 @@ static int print_stacks(const struct settings *s, struct view *v,
 	if (s->output == OUTPUT_FOLDED) {
 		folded_print(&tree, texts, out, stdout);
 	} else {
-		buf_printf(&title, "%s: %s", s->path,
+		buf_printf(&title, "%s: %s", v->profile->name,
 			   profile_event_name(v->profile, event));
 		flame.title = title.s;
 		flame.idle_samples = v->totals[event].idle_samples;
@@ -312,7 +376,7 @@ static int print_branches(const struct settings *s, struct view *v,
 		warnings_add(w, WARNING_NUMBERS,
 			     warnings_share(without, without + with),
 			     "%s: %" PRIu64 " samples have no branches",
-			     s->path, without);
+			     v->profile->name, without);
 	return 0;
 }
 
@@ -364,21 +428,35 @@ static int print_view(const struct settings *s, struct view *v,
 	return 1;
 }
 
+/*
+ * What is said of each sample, is said of whose it is; and what has numbers of processes
+ * has to, where these are of several boots.
+ */
+static bool wants_trace(const struct settings *s, const struct profile *p)
+{
+	if (p->nr_boots > 1 && s->columns.fields & (PROFILE_PID | PROFILE_TID))
+		return true;
+	return p->nr_traces > 1 && s->output == OUTPUT_SAMPLES && !s->by;
+}
+
 /* *ENDED, where that is wanted: nothing more can come. */
-static int report_one(const struct settings *s, struct warnings *w,
+static int report_one(const struct settings *asked, struct warnings *w,
 		      struct buf *out, bool *ended)
 {
-	struct profile *p = read_profile(s, s->path, s->fields);
+	struct profile *p = read_profile(asked, asked->paths, asked->nr_paths);
+	struct settings s = *asked;
 	struct view *v;
 	int status;
 
 	if (!p)
 		return 1;
-	v = view_new(p, &s->from, &s->view);
-	status = print_view(s, v, w, out);
-	say_losses(s, p, v, w);
+	if (wants_trace(&s, p))
+		columns_add_trace(&s.columns);
+	v = view_new(p, &s.from, &s.view);
+	status = print_view(&s, v, w, out);
+	say_losses(&s, p, v, w);
 	if (ended)
-		*ended = loss_ended(&p->loss);
+		*ended = loss_ended(&p->traces->loss);
 	view_free(v);
 	profile_free(p);
 	return status;
@@ -392,7 +470,7 @@ static int report_followed(const struct settings *s, struct warnings *w,
 	int status = 0;
 	bool last = false;
 
-	follow_begin(&f, s->path);
+	follow_begin(&f, *s->paths);
 	while (!last && !status) {
 		last = follow_next(&f);
 		if (!f.grown && f.again)
@@ -408,13 +486,13 @@ static int report_followed(const struct settings *s, struct warnings *w,
 static int report_two(const struct settings *s, struct warnings *w,
 		      struct buf *out)
 {
-	struct profile *before = read_profile(s, s->other, s->fields);
+	struct profile *before = read_profile(s, &s->other, 1);
 	struct profile *now = NULL;
 	struct view *first, *second;
 	int status = 1;
 
 	if (before)
-		now = read_profile(s, s->path, s->fields);
+		now = read_profile(s, s->paths, 1);
 	if (now && !cmd_line_output_begin("report", s->file)) {
 		first = view_new(before, &s->from, &s->view);
 		second = view_new(now, &s->from, &s->view);
@@ -444,7 +522,7 @@ static int report_slices(const struct settings *s, struct warnings *w,
 		.span = s->filter.span,
 	};
 
-	return report_timeline(s->path, s->file, &filter,
+	return report_timeline(*s->paths, s->file, &filter,
 			       s->output == OUTPUT_CHROME   ? timeline_chrome :
 			       s->output == OUTPUT_PERFETTO ? timeline_perfetto :
 			       s->json			    ? timeline_json :

@@ -21,6 +21,7 @@ static const struct {
 	const char *by;
 	unsigned int fields;
 	double limit;
+	const char *alone;	/* why it is of one trace only; NULL: it is of several */
 } defaults[] = {
 	[OUTPUT_TABLE] = { "comm,image,symbol", 0, 0 },
 	[OUTPUT_CALLEES] = { "comm", PROFILE_IP | PROFILE_STACK, 0.5 },
@@ -32,8 +33,14 @@ static const struct {
 	[OUTPUT_ANNOTATE] = { NULL, PROFILE_IP, 0 },
 	[OUTPUT_BRANCHES] = { "symbol", PROFILE_BRANCHES, 0 },
 	[OUTPUT_SAMPLES] = { "comm,tid,cpu,symbol", PROFILE_EACH, 0 },
-	[OUTPUT_DIFF] = { "comm,image,symbol", 0, 0 },
-	[OUTPUT_PERFETTO] = { NULL, 0, 0 },
+	[OUTPUT_DIFF] = { "comm,image,symbol", 0, 0,
+			  "--diff compares two traces: name one, and the earlier one as its OTHER" },
+	[OUTPUT_TIMELINE] = { NULL, 0, 0,
+			      "--timeline shows one trace: make a report for each, or --samples of all" },
+	[OUTPUT_CHROME] = { NULL, 0, 0,
+			    "--chrome shows one trace: make a file for each" },
+	[OUTPUT_PERFETTO] = { NULL, 0, 0,
+			      "--perfetto shows one trace: make a file for each" },
 };
 
 int report_wrong(const char *fmt, ...)
@@ -182,6 +189,20 @@ static int parse_between(char *s, struct span *span)
 	return 0;
 }
 
+static int add_path(struct settings *s, const char *path)
+{
+	size_t i;
+
+	if (s->nr_paths == ALIGN_TRACES)
+		return report_wrong("%d traces are the most for one report: leave out \"%s\" and what follows it",
+				    ALIGN_TRACES, path);
+	for (i = 0; i < s->nr_paths; i++)
+		if (!strcmp(path, "-") && !strcmp(s->paths[i], "-"))
+			return report_wrong("stdin, which is -, is one trace: name it once");
+	s->paths[s->nr_paths++] = path;
+	return 0;
+}
+
 static int take_option(struct settings *s, int opt)
 {
 	switch (opt) {
@@ -208,8 +229,7 @@ static int take_option(struct settings *s, int opt)
 		s->filter.event = optarg;
 		return 0;
 	case 'i':
-		s->path = optarg;
-		return 0;
+		return add_path(s, optarg);
 	case 'o':
 		s->file = optarg;
 		return 0;
@@ -301,11 +321,13 @@ static int check_follow(const struct settings *s)
 	    (s->output != OUTPUT_TABLE && s->output != OUTPUT_CALLEES &&
 	     s->output != OUTPUT_CALLERS && s->output != OUTPUT_ANNOTATE))
 		return report_wrong("--follow is of reports as text: of tables, --callees, --callers and --annotate, without --wall");
-	if (s->file || !strcmp(s->path, "-"))
+	if (s->nr_paths > 1)
+		return report_wrong("--follow reads one trace that grows: name one, or leave out --follow when all have ended");
+	if (s->file || !strcmp(*s->paths, "-"))
 		return report_wrong("--follow reads a file that grows, and prints on stdout: leave out -o, and name the trace");
-	if (stat(s->path, &st) || !S_ISREG(st.st_mode))
+	if (stat(*s->paths, &st) || !S_ISREG(st.st_mode))
 		return report_wrong("--follow: %s is no file; it must be there already",
-				    s->path);
+				    *s->paths);
 	return 0;
 }
 
@@ -345,15 +367,18 @@ static int check_timeline(const struct settings *s)
 /* What stapwatch record writes if it is told of no other file. */
 #define USUAL_TRACE "stapwatch.trace"
 
-static int take_path(struct settings *s, int nr, char *const *paths)
+static int take_paths(struct settings *s, int nr, char *const *paths)
 {
-	if (nr + !!s->path > 1)
-		return report_wrong("one trace is enough");
-	if (nr)
-		s->path = paths[0];
-	if (s->path)
+	int i;
+
+	for (i = 0; i < nr; i++)
+		if (add_path(s, paths[i]))
+			return -1;
+	if (s->nr_paths > 1 && defaults[s->output].alone)
+		return report_wrong("%s", defaults[s->output].alone);
+	if (s->nr_paths)
 		return 0;
-	s->path = USUAL_TRACE;
+	s->paths[s->nr_paths++] = USUAL_TRACE;
 	return access(USUAL_TRACE, F_OK) ?
 	       report_wrong("which trace? There is no " USUAL_TRACE " here: name a FILE, or - for stdin") :
 	       0;
@@ -363,6 +388,7 @@ int report_options(int argc, char **argv, struct settings *s)
 {
 	struct cmd_line line = {
 		.letters = ":C:e:i:o:p:t:v",
+		.several = "i",
 		.names = options,
 		.argc = argc,
 		.argv = argv,
@@ -377,7 +403,7 @@ int report_options(int argc, char **argv, struct settings *s)
 	while ((opt = cmd_line_next(&line)) != CMD_LINE_END)
 		if (opt == CMD_LINE_WRONG || take_option(s, opt))
 			return -1;
-	if (take_path(s, argc - optind, argv + optind))
+	if (take_paths(s, argc - optind, argv + optind))
 		return -1;
 	if (s->idle && s->output != OUTPUT_FLAMEGRAPH)
 		return report_wrong("--idle is for --flamegraph; the idle loop is in all else");

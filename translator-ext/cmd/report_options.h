@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "report/input/align.h"
 #include "report/input/profile.h"
 #include "report/names/places.h"
 #include "report/output/columns.h"
@@ -29,7 +30,8 @@ enum output {
 };
 
 struct settings {
-	const char *path;
+	const char *paths[ALIGN_TRACES];
+	size_t nr_paths;
 	const char *file;	/* the report goes there; NULL: to stdout */
 	const char *other;	/* of --diff */
 	struct places_from from;

@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!null)
 		null = fopen("/dev/null", "w");
 	cost_begin();
-	p = profile_read(path, ~PROFILE_WALL, &everything, &why);
+	p = profile_read(&path, 1, ~PROFILE_WALL, &everything, &why);
 	ensure(!p == !!why.len);
 	if (p) {
 		check_reading(p, size, null);

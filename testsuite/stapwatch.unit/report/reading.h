@@ -11,8 +11,8 @@
 static inline void check_reading(const struct profile *p, size_t size,
 				 FILE *null)
 {
-	const struct loss_sum sum = loss_sum(&p->loss);
 	struct warnings warnings = { 0 };
+	const struct profile_trace *t;
 	uint64_t samples = 0;
 	uint32_t i;
 
@@ -20,11 +20,13 @@ static inline void check_reading(const struct profile *p, size_t size,
 		ensure(p->cells[i].samples);
 		samples += p->cells[i].samples;
 	}
-	ensure(samples == sum.read);
+	ensure(samples == profile_samples(p));
 	ensure(p->nr_each == samples);
-	ensure(p->skipped.bytes <= size);
-	ensure(p->skipped.places <= p->skipped.bytes);
-	loss_say(&p->loss, &p->skipped, "fuzz", &warnings);
+	for (t = p->traces; t < p->traces + p->nr_traces; t++) {
+		ensure(t->skipped.bytes <= size);
+		ensure(t->skipped.places <= t->skipped.bytes);
+		loss_say(&t->loss, &t->skipped, "fuzz", &warnings);
+	}
 	warnings_print(&warnings, "fuzz", null);
 }
 

@@ -29,6 +29,7 @@
 #include "report/output/view.h"
 #include "input.h"
 #include "reading.h"
+#include "several.h"
 #include "trace_words.h"
 #include "../executions.h"
 
@@ -109,7 +110,7 @@ static void check_branches(struct view *v)
 	}
 	for (i = 0; i < b->nr_totals; i++)
 		samples += b->totals[i].samples + b->totals[i].without;
-	ensure(samples == loss_sum(&v->profile->loss).read);
+	ensure(samples == profile_samples(v->profile));
 	ensure(!columns_parse("comm,pid,tid,cpu,image,symbol,line,address",
 			      &columns, &out));
 	ensure(branch_table_print(v, &columns, SORT_EVENTS, 0, &out) == taken);
@@ -130,7 +131,7 @@ static void check_totals(struct view *v, const struct columns *columns)
 		ensure(rows.all[i].total_samples <=
 		       v->totals[rows.all[i].event].samples);
 	}
-	ensure(all == loss_sum(&v->profile->loss).read);
+	ensure(all == profile_samples(v->profile));
 	rows_free(&rows);
 }
 
@@ -138,7 +139,7 @@ static void check_totals(struct view *v, const struct columns *columns)
 static void check_spans(const char *path, uint64_t samples)
 {
 	struct buf why = { 0 };
-	struct profile *p = profile_read(path, PROFILE_EACH, &some, &why);
+	struct profile *p = profile_read(&path, 1, PROFILE_EACH, &some, &why);
 	struct warnings warnings = { 0 };
 
 	ensure(p && p->nr_each <= samples);
@@ -155,13 +156,13 @@ static void check_wall(const char *path, uint64_t samples)
 	const struct view_filter all = { 0 };
 	const struct places_from from = { .kallsyms = "/dev/null" };
 	struct buf why = { 0 }, out = { 0 };
-	struct profile *p = profile_read(path, ~0u, &everything, &why);
+	struct profile *p = profile_read(&path, 1, ~0u, &everything, &why);
 	struct columns columns;
 	struct view *v;
 	uint32_t i, events = 0;
 
 	ensure(p && p->nr_each <= samples);
-	ensure(!p->nr_each || p->has_on_cpu || p->has_off_cpu);
+	ensure(!p->nr_each || p->traces->has_on_cpu || p->traces->has_off_cpu);
 	v = view_new(p, &from, &all);
 	for (i = 0; i < v->nr_totals; i++)
 		events += !!v->totals[i].samples;
@@ -202,9 +203,9 @@ static void check_view(struct profile *p)
 
 	for (i = 0; i < v->nr_totals; i++)
 		samples += v->totals[i].samples;
-	ensure(samples == loss_sum(&p->loss).read);
+	ensure(samples == profile_samples(p));
 	check_open(v);
-	ensure(!columns_parse("comm,pid,tid,cpu,wait,image,symbol,line,address,stack,data,source",
+	ensure(!columns_parse("comm,pid,tid,cpu,wait,image,symbol,line,address,stack,data,source,trace",
 			      &columns, &out));
 	table_print(v, &columns, SORT_NAME, false, 0, &out);
 	samples_print(v, &columns, &out, null);
@@ -285,6 +286,18 @@ static void check_timeline(const char *path)
 	print_timeline(path, timeline_perfetto, &all);
 }
 
+/* What several traces have is shown as that of one is. */
+static void check_several(const uint8_t *data, size_t size)
+{
+	struct profile *p = several_read(data, size, ~PROFILE_WALL,
+					 &everything);
+
+	if (!p)
+		return;
+	check_view(p);
+	profile_free(p);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *path = input_path(data, size);
@@ -293,7 +306,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!null)
 		null = fopen("/dev/null", "w");
-	p = profile_read(path, ~PROFILE_WALL, &everything, &why);
+	p = profile_read(&path, 1, ~PROFILE_WALL, &everything, &why);
 	ensure(!p == !!why.len);
 	check_timeline(path);
 	if (p)
@@ -302,6 +315,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_spans(path, p->nr_each);
 		check_wall(path, p->nr_each);
 		check_view(p);
+		check_several(data, size);
 	}
 	if (p)
 		profile_free(p);

@@ -27,7 +27,7 @@ struct branch_key {
 	uint32_t tid;
 	uint32_t cpu;
 	uint32_t event;
-	uint32_t pad;
+	uint32_t trace;		/* its number, in any case */
 	struct branch_end from;
 	struct branch_end to;
 };

@@ -19,7 +19,7 @@ struct image_key {
 	uint64_t addr;
 	uint64_t len;
 	uint8_t build_id[SW_TRACE_BUILD_ID];
-	uint32_t pad;
+	uint32_t trace;
 };
 
 static uint32_t add_image(struct images *im, const struct image_key *key,
@@ -39,6 +39,7 @@ static uint32_t add_image(struct images *im, const struct image_key *key,
 	im->all[nr] = (struct image) {
 		.kind = key->kind,
 		.flags = key->flags,
+		.trace = key->trace,
 		.pid = pid,
 		.mnt_ns = key->mnt_ns,
 		.inode = key->inode,
@@ -53,17 +54,16 @@ static uint32_t add_image(struct images *im, const struct image_key *key,
 	return nr;
 }
 
-void images_init(struct images *im, struct intern *texts,
-		 const struct sw_trace_head *head)
+uint32_t image_of_kernel(struct images *im, uint32_t trace,
+			 const struct sw_trace_head *head)
 {
 	static const uint8_t none[SW_TRACE_BUILD_ID];
-	struct image_key key = { .kind = IMAGE_KERNEL };
+	struct image_key key = { .kind = IMAGE_KERNEL, .trace = trace };
 
-	*im = (struct images) { .texts = texts };
 	memcpy(key.build_id, head->build_id, SW_TRACE_BUILD_ID);
 	if (memcmp(key.build_id, none, SW_TRACE_BUILD_ID))
 		key.flags = SW_TRACE_MMAP_BUILD_ID;
-	add_image(im, &key, "", "[kernel]", 0);
+	return add_image(im, &key, "", "[kernel]", 0);
 }
 
 void images_free(struct images *im)
@@ -76,17 +76,20 @@ void images_free(struct images *im)
 	free(im->all);
 }
 
-static uint32_t image_of_process(struct images *im, enum image_kind kind,
-				 const char *name, uint32_t pid)
+static uint32_t image_of_process(struct images *im, uint32_t trace,
+				 enum image_kind kind, const char *name,
+				 uint32_t pid)
 {
-	const struct image_key key = { .kind = kind, .pid = pid };
+	const struct image_key key = {
+		.kind = kind, .pid = pid, .trace = trace
+	};
 
 	return add_image(im, &key, "", name, pid);
 }
 
-uint32_t image_of_nothing(struct images *im, uint32_t pid)
+uint32_t image_of_nothing(struct images *im, uint32_t trace, uint32_t pid)
 {
-	return image_of_process(im, IMAGE_NONE, "[unknown]", pid);
+	return image_of_process(im, trace, IMAGE_NONE, "[unknown]", pid);
 }
 
 uint32_t image_of_mark(struct images *im, const char *name)
@@ -132,15 +135,17 @@ static void add_part(struct image *im, uint64_t offset, uint64_t len)
 		im->parts[im->nr_parts++] = (struct image_part) { offset, len };
 }
 
-uint32_t image_of_map(struct images *im, const struct sw_trace_mmap *map)
+uint32_t image_of_map(struct images *im, uint32_t trace,
+		      const struct sw_trace_mmap *map)
 {
-	struct image_key key = { .kind = IMAGE_FILE };
+	struct image_key key = { .kind = IMAGE_FILE, .trace = trace };
 	uint32_t nr;
 
 	if (!strcmp(map->path, "[vdso]"))
 		key.kind = IMAGE_VDSO;
 	else if (!has_file(map))
-		return image_of_process(im, IMAGE_JIT, "[jit]", map->pid);
+		return image_of_process(im, trace, IMAGE_JIT, "[jit]",
+					map->pid);
 	key.flags = map->flags &
 		    (SW_TRACE_MMAP_BUILD_ID | SW_TRACE_MMAP_DELETED);
 	key.mnt_ns = map->mnt_ns;
@@ -168,11 +173,12 @@ static struct sw_trace_section *sections_of(const struct sw_trace_module *m)
 	return sections;
 }
 
-uint32_t
-image_of_module(struct images *im, const struct sw_trace_module *module)
+uint32_t image_of_module(struct images *im, uint32_t trace,
+			 const struct sw_trace_module *module)
 {
 	struct image_key key = {
 		.kind = IMAGE_MODULE,
+		.trace = trace,
 		.flags = module->flags & SW_TRACE_MODULE_BUILD_ID ?
 			 SW_TRACE_MMAP_BUILD_ID : 0,
 		.addr = module->addr,

@@ -2,7 +2,8 @@
 /*
  * Whatever code can come from: files, the kernel and its modules, the vdso,
  * memory that a program wrote itself.  An image is who it is by its path, its
- * file and its build-id; a file that took its place is another.
+ * file and its build-id; a file that took its place is another.  So is the same file in
+ * another trace, whose machine may have had other files by that name.
  */
 #ifndef STAPWATCH_IMAGES_H
 #define STAPWATCH_IMAGES_H
@@ -13,7 +14,7 @@
 #include "trace/abi.h"
 
 enum image_kind {
-	IMAGE_KERNEL,		/* image 0; offsets are addresses */
+	IMAGE_KERNEL,		/* offsets are addresses */
 	IMAGE_MODULE,		/* the same */
 	IMAGE_FILE,		/* offsets in the file */
 	IMAGE_VDSO,
@@ -33,6 +34,7 @@ struct image_part {
 struct image {
 	uint32_t kind;
 	uint32_t flags;		/* SW_TRACE_MMAP_BUILD_ID, _DELETED */
+	uint32_t trace;		/* the number of the trace that it is of */
 	uint32_t pid;		/* a file's: who mapped it first */
 	uint32_t mnt_ns;
 	uint64_t inode;
@@ -50,7 +52,7 @@ struct image {
 	const char *name;	/* as it is shown */
 };
 
-/* { 0 } is empty; images_init() makes the kernel the first. */
+/* { 0 } is empty, but for the texts. */
 struct images {
 	struct intern keys;
 	struct intern *texts;	/* where names are kept */
@@ -58,21 +60,24 @@ struct images {
 	size_t size;
 };
 
-void images_init(struct images *im, struct intern *texts,
-		 const struct sw_trace_head *head);
 void images_free(struct images *im);
 
+/** image_of_kernel - the image of a trace's kernel, by number */
+uint32_t image_of_kernel(struct images *im, uint32_t trace,
+			 const struct sw_trace_head *head);
+
 /** image_of_map - the image of a mapping, by number */
-uint32_t image_of_map(struct images *im, const struct sw_trace_mmap *map);
+uint32_t image_of_map(struct images *im, uint32_t trace,
+		      const struct sw_trace_mmap *map);
 
 /** image_of_module - the image of a module, by number */
-uint32_t
-image_of_module(struct images *im, const struct sw_trace_module *module);
+uint32_t image_of_module(struct images *im, uint32_t trace,
+			 const struct sw_trace_module *module);
 
 /** image_of_nothing - the image of a process's addresses without a mapping */
-uint32_t image_of_nothing(struct images *im, uint32_t pid);
+uint32_t image_of_nothing(struct images *im, uint32_t trace, uint32_t pid);
 
-/** image_of_mark - something that is shown as code is, and is none */
+/** image_of_mark - something that is shown as code is, and is none; in all traces one */
 uint32_t image_of_mark(struct images *im, const char *name);
 
 #endif

@@ -7,17 +7,19 @@
 #include "base/buf.h"
 #include "base/intern.h"
 
-void marks_add(struct marks *m, const struct sw_trace_note *r)
+void marks_add(struct marks *m, const struct sw_trace_note *r, uint32_t trace,
+	       uint64_t ns)
 {
 	struct buf name = { 0 };
 
 	buf_puts(&name, r->name);
 	m->list = array_room(m->list, &m->size, m->nr + 1, sizeof(*m->list));
 	m->list[m->nr] = (struct mark) {
-		.ns = r->r.time,
+		.ns = ns,
 		.pid = r->pid,
 		.tid = r->tid,
 		.cpu = r->r.cpu,
+		.trace = trace,
 		.order = m->nr,
 		.name = buf_take(&name),
 	};

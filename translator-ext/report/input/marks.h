@@ -9,9 +9,10 @@
 #include "trace/abi.h"
 
 struct mark {
-	uint64_t ns;		/* of the trace's clock */
+	uint64_t ns;		/* of the clock of all traces */
 	uint32_t pid, tid;	/* whose handler made it; 0: none's */
 	uint32_t cpu;
+	uint32_t trace;		/* the number of the one that it is in */
 	size_t order;		/* in the stream */
 	char *name;
 };
@@ -22,8 +23,13 @@ struct marks {
 	size_t nr, size;
 };
 
-/** marks_add - one more, which is copied */
-void marks_add(struct marks *m, const struct sw_trace_note *r);
+/**
+ * marks_add - one more, which is copied
+ * @trace: whose it is
+ * @ns: when it was, by the clock of all traces
+ */
+void marks_add(struct marks *m, const struct sw_trace_note *r, uint32_t trace,
+	       uint64_t ns);
 
 /** marks_sort - in the order of time */
 void marks_sort(struct marks *m);

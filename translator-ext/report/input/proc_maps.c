@@ -36,6 +36,8 @@ struct thread {
 struct procs {
 	struct images *images;
 	struct intern *texts;
+	uint32_t trace;
+	uint32_t kernel;	/* its image */
 	struct intern pids;
 	struct process *processes;
 	size_t size_processes;
@@ -61,11 +63,17 @@ static void add_modules(struct procs *p, uint32_t tree)
 	p->modules_kept = false;
 }
 
-struct procs *procs_new(struct images *images, struct intern *texts)
+struct procs *procs_new(struct images *images, struct intern *texts,
+			uint32_t trace, const struct sw_trace_head *head)
 {
 	struct procs *p = xmalloc(sizeof(*p));
 
-	*p = (struct procs) { .images = images, .texts = texts };
+	*p = (struct procs) {
+		.images = images,
+		.texts = texts,
+		.trace = trace,
+		.kernel = image_of_kernel(images, trace, head),
+	};
 	add_modules(p, 0);
 	return p;
 }
@@ -102,7 +110,7 @@ static uint32_t new_space(struct procs *p, uint32_t pid)
 				       p->nr_spaces, sizeof(*p->spaces));
 	}
 	p->spaces[nr] = (struct space) {
-		.nothing = image_of_nothing(p->images, pid),
+		.nothing = image_of_nothing(p->images, p->trace, pid),
 		.users = 1,
 	};
 	return nr;
@@ -201,7 +209,7 @@ static void on_mmap(struct procs *p, const struct sw_trace_mmap *r)
 	struct map m = {
 		.addr = r->addr,
 		.end = r->addr + r->len,
-		.image = image_of_map(p->images, r),
+		.image = image_of_map(p->images, p->trace, r),
 	};
 
 	if (jit_dump_is(r->path))
@@ -258,7 +266,7 @@ static void on_module(struct procs *p, const struct sw_trace_module *r)
 		.addr = r->addr,
 		.end = r->addr + r->len,
 		.offset = r->addr,
-		.image = image_of_module(p->images, r),
+		.image = image_of_module(p->images, p->trace, r),
 	};
 	uint32_t *tree = &p->modules[p->nr_modules - 1];
 
@@ -342,7 +350,7 @@ uint32_t procs_find(struct procs *p, uint32_t space, bool kernel, uint64_t ip,
 	find_jit(p, v, m, offset);
 	if (m)
 		return m->image;
-	return s ? s->nothing : 0;
+	return s ? s->nothing : p->kernel;
 }
 
 const struct jit_dump *procs_jit(const struct procs *p, uint32_t pid)

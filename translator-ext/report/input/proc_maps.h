@@ -21,8 +21,13 @@
 
 struct procs;
 
-/** procs_new - no processes yet */
-struct procs *procs_new(struct images *images, struct intern *texts);
+/**
+ * procs_new - no processes yet
+ * @trace: the number of the trace that they are of
+ * @head: its head
+ */
+struct procs *procs_new(struct images *images, struct intern *texts,
+			uint32_t trace, const struct sw_trace_head *head);
 void procs_free(struct procs *p);
 
 /** procs_record - a record of a process or a module, in the order of time */

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A trace, aggregated as it is read: samples that are alike in what is wanted
+ * Traces, aggregated as they are read: samples that are alike in what is wanted
  * of them are one cell.  Nothing is symbolised yet.  How much memory it takes
  * depends on how many cells there are, not on how many samples.
+ *
+ * Several traces are read as one, in the order of one clock (align.h).  Events and
+ * counts of the same name are one then; processes, maps, stacks and losses are each
+ * trace's own.
  */
 #ifndef STAPWATCH_PROFILE_H
 #define STAPWATCH_PROFILE_H
@@ -34,6 +38,7 @@
 #define PROFILE_WALL 1024	/* of threads' time on CPUs and off them alone, which is
 				 * one event then */
 #define PROFILE_WAIT 2048	/* enum profile_wait, which cells differ in anyway */
+#define PROFILE_TRACE 4096	/* whose it is, which cells differ in anyway */
 
 /* Whether a sample is of a wait, and how that stood when the session ended. */
 enum profile_wait {
@@ -68,7 +73,8 @@ struct cell_key {
 	uint32_t kstack;
 	uint32_t ustack;
 	uint32_t in_user;	/* ustack, not kstack, begins there */
-	uint32_t has;		/* which of these two: SW_TRACE_HAS_... */
+	uint16_t has;		/* which of these two: SW_TRACE_HAS_... */
+	uint16_t trace;		/* its number */
 	uint32_t modules;	/* what kstack's addresses mean */
 	uint16_t idle;		/* the thread that a CPU has when it has none */
 	uint8_t off;		/* the place is no place but a mark: it was on no CPU */
@@ -87,7 +93,7 @@ struct cell {
 
 /* One of them, of PROFILE_EACH. */
 struct profile_sample {
-	uint64_t time;
+	uint64_t time;		/* by the clock of all traces */
 	uint64_t period;
 	uint32_t cell;
 	uint32_t nr_values;	/* latency, and then counts; UINT64_MAX: none */
@@ -97,7 +103,7 @@ struct profile_sample {
 struct profile_event {
 	const char *name;	/* NULL: no record named it */
 	uint32_t flags;
-	uint64_t every;
+	uint64_t every;		/* 0: not known, or traces differ in it */
 	bool is_wall;		/* not one of the trace's, but both of PROFILE_WALL */
 };
 
@@ -107,17 +113,35 @@ struct profile_stack {
 	uint32_t flags;
 };
 
-struct profile {
+/* What each trace has of its own. */
+struct profile_trace {
 	const char *name;	/* what the trace is called */
 	struct sw_trace_head *head;	/* with the kernel's release */
+	uint32_t boot;		/* the same for traces of one boot, from 0 */
+	struct procs *procs;
+	bool has_on_cpu, has_off_cpu; /* of time there, of PROFILE_WALL */
+	uint64_t no_stack;	/* samples that have one that is not there */
+	uint64_t no_period;	/* samples whose would have been too much */
+	bool has_timeline;	/* besides samples, or in their place */
+	uint64_t slices;	/* of it, that CPUs told of at their ends */
+	uint64_t notes;		/* marks, also those that are not wanted */
+	struct loss loss;
+	struct trace_skipped skipped;
+};
+
+struct profile {
+	const char *name;	/* what the traces are called, with commas */
+	struct profile_trace *traces;	/* as they were named */
+	size_t nr_traces;
+	uint32_t nr_boots;	/* that they are of */
+	const struct sw_trace_head *first;	/* of the one that began first */
 	struct intern texts;
 	struct images images;
-	struct procs *procs;
 	struct profile_event *events;
 	size_t nr_events;
 	const char **counts;	/* names, NULL without one */
 	size_t nr_counts;
-	struct intern stack_numbers;
+	struct intern stack_numbers;	/* a trace's, and its own */
 	struct profile_stack *stacks;
 	size_t size_stacks;
 	struct intern keys;	/* struct cell_key */
@@ -130,26 +154,21 @@ struct profile {
 	size_t nr_each, size_each;
 	uint64_t *values;
 	size_t nr_values, size_values;
-	bool has_on_cpu, has_off_cpu; /* of time there, of PROFILE_WALL */
-	uint64_t no_stack;	/* samples that have one that is not there */
 	uint64_t periods;	/* of all samples: no sum of theirs overflows */
-	uint64_t no_period;	/* samples whose would have done it */
-	bool has_timeline;	/* besides samples, or in their place */
-	uint64_t slices;	/* of it, that CPUs told of at their ends */
-	uint64_t notes;		/* marks, also those that are not wanted */
-	struct loss loss;
-	struct trace_skipped skipped;
 };
 
 /**
- * profile_read - read a trace to its end
- * @path: a file, or "-" for stdin
+ * profile_read - read traces to their ends
+ * @paths: files, of which one may be "-" for stdin
+ * @nr: up to ALIGN_TRACES
  * @fields: PROFILE_..., in what cells differ
- * @why: what is wrong if this is no trace: a line without its end
+ * @why: what is wrong if one is no trace, or not to be had with the others: a line
+ *	without its end
  *
- * Return: to be freed by profile_free(); NULL if it is none
+ * Return: to be freed by profile_free(); NULL after something went wrong
  */
-struct profile *profile_read(const char *path, unsigned int fields,
+struct profile *profile_read(const char *const *paths, size_t nr,
+			     unsigned int fields,
 			     const struct profile_filter *filter,
 			     struct buf *why);
 void profile_free(struct profile *p);
@@ -160,9 +179,12 @@ static inline const struct cell_key *profile_key(const struct profile *p,
 	return p->keys.keys[cell].key;
 }
 
-/** profile_stack - a stack by its number; NULL if the trace has it not */
+/** profile_stack - a trace's stack by its number; NULL if the trace has it not */
 const struct profile_stack *profile_stack(const struct profile *p,
-					  uint32_t number);
+					  uint32_t trace, uint32_t number);
+
+/** profile_samples - how many were read, of all traces */
+uint64_t profile_samples(const struct profile *p);
 
 /** profile_event_name - what an event is called */
 const char *profile_event_name(struct profile *p, uint32_t event);

@@ -42,20 +42,197 @@ const char *profile_value_name(struct profile *p, uint32_t value)
 	return profile_keep_text(p, number);
 }
 
-void profile_on_event(struct profile *p, const struct sw_trace_event *r)
+bool profile_is_off_cpu(const struct profile *p, uint32_t event)
+{
+	return event < p->nr_events &&
+	       p->events[event].flags & SW_TRACE_EVENT_WAIT;
+}
+
+bool profile_is_on_cpu(const struct profile *p, uint32_t event)
+{
+	const char *name = event < p->nr_events ? p->events[event].name : NULL;
+
+	return name && (!strcmp(name, "cpu_clock") ||
+			!strcmp(name, "task_clock"));
+}
+
+bool profile_has_waits(const struct profile *p, uint32_t event)
+{
+	return profile_is_off_cpu(p, event) ||
+	       (event < p->nr_events && p->events[event].is_wall);
+}
+
+bool profile_is_time(const struct profile *p, uint32_t event)
+{
+	return profile_has_waits(p, event) || profile_is_on_cpu(p, event);
+}
+
+const char *profile_names_of(struct profile *p, const char *const *paths,
+			     size_t nr)
+{
+	struct buf names = { 0 };
+	const char *kept;
+	size_t i;
+
+	if (nr == 1)
+		return *paths;
+	for (i = 0; i < nr; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", paths[i]);
+	kept = profile_keep_text(p, names.s);
+	free(names.s);
+	return kept;
+}
+
+/* ---- numbers of several traces */
+
+struct event_key {
+	uint32_t name;		/* a number of the texts */
+	uint32_t waits;		/* of one name, these are another event */
+};
+
+/* A script may call several of its counts alike, which are different then. */
+struct value_key {
+	uint32_t name;
+	uint32_t nth;		/* of these in its trace */
+};
+
+void profile_numbers_free(struct profile_numbers *n)
+{
+	free(n->events);
+}
+
+void profile_shared_free(struct profile_shared *s)
+{
+	intern_free(&s->events);
+	intern_free(&s->values);
+}
+
+/* The profile's number of a trace's event, which is new. */
+static uint32_t add_event(struct profile_numbers *n, uint32_t event,
+			  const char *name, uint32_t waits)
+{
+	struct profile *p = n->p;
+	const struct event_key key = { intern_string(&p->texts, name), waits };
+	const uint32_t nr = intern(&n->shared->events, &key, sizeof(key));
+	struct profile_event *e = profile_event_of(p, nr);
+
+	n->events = array_room(n->events, &n->size_events, event + 1,
+			       sizeof(*n->events));
+	n->events[event] = nr + 1;
+	e->name = intern_text(&p->texts, key.name);
+	return nr;
+}
+
+static bool has_event(const struct profile_numbers *n, uint32_t event)
+{
+	return event < n->size_events && n->events[event];
+}
+
+/* One that a sample has, and no record before it, has no other name. */
+uint32_t profile_event_number(struct profile_numbers *n, uint32_t event)
+{
+	char name[32];
+
+	if (!n->shared)
+		return event;
+	if (has_event(n, event))
+		return n->events[event] - 1;
+	snprintf(name, sizeof(name), "event %u", event);
+	return add_event(n, event, name, 0);
+}
+
+static uint32_t add_value(struct profile_numbers *n, uint32_t count,
+			  const char *name)
+{
+	struct profile *p = n->p;
+	struct value_key key = { .name = intern_string(&p->texts, name) };
+	uint32_t nr, i;
+
+	name = intern_text(&p->texts, key.name);
+	for (i = 0; i < UINT8_MAX; i++)
+		key.nth += n->counts[i] == name;
+	nr = intern(&n->shared->values, &key, sizeof(key));
+	if (nr >= UINT8_MAX) {
+		n->shared->full = true;
+		nr = UINT8_MAX - 1;
+	}
+	p->counts = array_room(p->counts, &p->nr_counts, nr + 1,
+			       sizeof(*p->counts));
+	p->counts[nr] = p->counts[nr] ?: name;
+	n->counts[count] = name;
+	n->values[count] = nr + 1;
+	return nr + 1;
+}
+
+uint32_t profile_value_number(struct profile_numbers *n, uint32_t count)
+{
+	char name[32];
+
+	if (!n->shared)
+		return count + 1;
+	if (n->values[count])
+		return n->values[count];
+	snprintf(name, sizeof(name), "count %u", count + 1);
+	return add_value(n, count, name);
+}
+
+/* ---- records */
+
+/* What several traces call alike, though they may have sampled it in another way. */
+static struct profile_event *share_event(struct profile_numbers *n,
+					 const struct sw_trace_event *r)
+{
+	const uint32_t before = n->shared->events.nr;
+	const uint32_t nr = add_event(n, r->event, r->name,
+				      r->flags & SW_TRACE_EVENT_WAIT);
+	struct profile_event *e = &n->p->events[nr];
+
+	if (nr == before) {
+		e->flags = r->flags;
+		e->every = r->every;
+	} else if (e->every != r->every || e->flags != r->flags) {
+		e->every = 0;
+	}
+	return e;
+}
+
+static struct profile_event *name_event(struct profile *p,
+					const struct sw_trace_event *r)
 {
 	struct profile_event *e = profile_event_of(p, r->event);
 
-	/* by the first one its samples have been read */
-	if (e->name)
-		return;
 	e->name = profile_keep_text(p, r->name);
 	e->flags = r->flags;
 	e->every = r->every;
+	return e;
 }
 
-void profile_on_count(struct profile *p, const struct sw_trace_count *r)
+void profile_on_event(struct profile_numbers *n, const struct sw_trace_event *r)
 {
+	struct profile *p = n->p;
+	struct profile_trace *t = &p->traces[n->trace];
+	const struct profile_event *e;
+	uint32_t nr;
+
+	/* by the first one its samples have been read */
+	if (n->shared ? has_event(n, r->event) :
+			!!profile_event_of(p, r->event)->name)
+		return;
+	e = n->shared ? share_event(n, r) : name_event(p, r);
+	nr = e - p->events;
+	t->has_on_cpu |= profile_is_on_cpu(p, nr);
+	t->has_off_cpu |= profile_is_off_cpu(p, nr);
+}
+
+void profile_on_count(struct profile_numbers *n, const struct sw_trace_count *r)
+{
+	struct profile *p = n->p;
+
+	if (n->shared) {
+		if (!n->values[r->count])
+			add_value(n, r->count, r->name);
+		return;
+	}
 	p->counts = array_room(p->counts, &p->nr_counts, r->count + 1,
 			       sizeof(*p->counts));
 	p->counts[r->count] = profile_keep_text(p, r->name);
@@ -93,10 +270,17 @@ void profile_tell_counts_apart(struct profile *p)
 	free(name.s);
 }
 
-void profile_on_stack(struct profile *p, const struct sw_trace_stack *r)
+/* Whose stack it is, and its number there. */
+struct stack_key {
+	uint32_t trace;
+	uint32_t stack;
+};
+
+void profile_on_stack(struct profile *p, uint32_t trace,
+		      const struct sw_trace_stack *r)
 {
-	const uint32_t nr = intern(&p->stack_numbers, &r->stack,
-				   sizeof(r->stack));
+	const struct stack_key key = { trace, r->stack };
+	const uint32_t nr = intern(&p->stack_numbers, &key, sizeof(key));
 	struct profile_stack *s;
 
 	p->stacks = array_room(p->stacks, &p->size_stacks, nr + 1,
@@ -111,11 +295,12 @@ void profile_on_stack(struct profile *p, const struct sw_trace_stack *r)
 }
 
 const struct profile_stack *profile_stack(const struct profile *p,
-					  uint32_t number)
+					  uint32_t trace, uint32_t number)
 {
+	const struct stack_key key = { trace, number };
 	uint32_t nr;
 
-	if (!intern_find(&p->stack_numbers, &number, sizeof(number), &nr))
+	if (!intern_find(&p->stack_numbers, &key, sizeof(key), &nr))
 		return NULL;
 	return &p->stacks[nr];
 }

@@ -14,7 +14,7 @@
 
 /* { 0 }: all of them. */
 struct span {
-	uint64_t from;		/* ns since the trace's beginning */
+	uint64_t from;		/* ns since the first trace's beginning */
 	uint64_t to;		/* the same; 0: its end */
 	const char *begin;	/* patterns of fnmatch(3) for marks; NULL: not asked for */
 	const char *end;
@@ -35,7 +35,7 @@ static inline uint64_t span_since(uint64_t zero, uint64_t ns)
 struct spans {
 	struct {
 		uint64_t from, to;
-	} *list;		/* one after the other, of the trace's clock */
+	} *list;		/* one after the other, of the clock of all traces */
 	size_t nr, size;
 	uint64_t marks;		/* that there were */
 	uint64_t open;		/* so many have begun and not ended */

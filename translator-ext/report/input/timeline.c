@@ -88,7 +88,7 @@ static void on_record(struct reading *rd, const struct sw_trace_record *r)
 		slices_end(&rd->cpus, (const void *)r);
 		break;
 	case SW_TRACE_NOTE:
-		marks_add(&rd->t->marks, (const void *)r);
+		marks_add(&rd->t->marks, (const void *)r, 0, r->time);
 		break;
 	}
 }

@@ -40,13 +40,19 @@ struct recent {
 	uint32_t place;		/* plus 1 */
 };
 
+/* The symbols of a boot's kernel. */
+struct kernel {
+	struct kallsyms kallsyms;
+	bool tried;
+	char *why;
+};
+
 struct places {
 	struct recent recent[RECENT];
 	struct profile *profile;
 	struct places_from from;
-	struct kallsyms kallsyms;
-	bool kallsyms_tried;
-	char *kallsyms_why;
+	struct kernel *kernels;	/* by boots */
+	size_t nr_kernels;
 	struct intern keys;
 	struct place *all;
 	size_t size;
@@ -83,23 +89,39 @@ void places_free(struct places *pl)
 	free(pl->frames);
 	free(pl->names);
 	free(pl->all);
-	free(pl->kallsyms_why);
-	kallsyms_free(&pl->kallsyms);
+	for (i = 0; i < pl->nr_kernels; i++) {
+		free(pl->kernels[i].why);
+		kallsyms_free(&pl->kernels[i].kallsyms);
+	}
+	free(pl->kernels);
 	intern_free(&pl->keys);
 	free(pl);
 }
 
-static void read_kallsyms(struct places *pl)
+/* Whose trace an image is of. */
+static const struct profile_trace *trace_of(const struct places *pl,
+					    const struct image *im)
 {
-	struct profile *p = pl->profile;
-	struct buf why = { 0 };
+	return &pl->profile->traces[im->trace];
+}
 
-	if (pl->kallsyms_tried)
-		return;
-	pl->kallsyms_tried = true;
-	kallsyms_read(pl->from.kallsyms, p->head, &p->texts, &pl->kallsyms,
-		      &why);
-	pl->kallsyms_why = buf_take(&why);
+static const struct kernel *kernel_of(struct places *pl,
+				      const struct image *im)
+{
+	const struct profile_trace *t = trace_of(pl, im);
+	struct buf why = { 0 };
+	struct kernel *k;
+
+	pl->kernels = array_room(pl->kernels, &pl->nr_kernels, t->boot + 1,
+				 sizeof(*pl->kernels));
+	k = &pl->kernels[t->boot];
+	if (k->tried)
+		return k;
+	k->tried = true;
+	kallsyms_read(pl->from.kallsyms, t->head, &pl->profile->texts,
+		      &k->kallsyms, &why);
+	k->why = buf_take(&why);
+	return k;
 }
 
 static struct source *source_of(struct places *pl, uint32_t image)
@@ -132,7 +154,8 @@ struct elf_file *place_elf(struct places *pl, uint32_t image)
 	if (im->kind == IMAGE_JIT || im->kind == IMAGE_NONE ||
 	    im->kind == IMAGE_MARK)
 		return NULL;
-	s->elf = elf_file_open(im, p->head, pl->from.root, &why);
+	s->elf = elf_file_open(im, trace_of(pl, im)->head, pl->from.root,
+			       &why);
 	set_why(s, &why);
 	return s->elf;
 }
@@ -144,7 +167,8 @@ static void load_jit(struct places *pl, const struct image *im,
 {
 	struct profile *p = pl->profile;
 	const struct jit_dump *dump = im->kind == IMAGE_JIT ?
-				      procs_jit(p->procs, im->pid) : NULL;
+				      procs_jit(trace_of(pl, im)->procs, im->pid) :
+				      NULL;
 	const struct jit_code *codes = NULL;
 	struct buf why = { 0 };
 	uint32_t nr = 0, i;
@@ -179,20 +203,20 @@ static bool is_scripts(const struct image *im)
 
 static void load(struct places *pl, uint32_t image, struct source *s)
 {
-	struct profile *p = pl->profile;
-	const struct image *im = &p->images.all[image];
+	const struct image *im = &pl->profile->images.all[image];
+	const struct kernel *k;
 
 	s->tried = true;
 	progress("reading symbols", -1);
 	switch (im->kind) {
 	case IMAGE_KERNEL:
 	case IMAGE_MODULE:
-		read_kallsyms(pl);
-		s->symbols = im->kind == IMAGE_KERNEL ? &pl->kallsyms.kernel :
-			kallsyms_module(&pl->kallsyms, im->path);
+		k = kernel_of(pl, im);
+		s->symbols = im->kind == IMAGE_KERNEL ? &k->kallsyms.kernel :
+			kallsyms_module(&k->kallsyms, im->path);
 		s->why = xstrdup(is_scripts(im) && !s->symbols ?
 				 "a script's module, which is gone when that has ended" :
-				 pl->kallsyms_why);
+				 k->why);
 		/* of another kernel, whose files may be here */
 		if ((s->symbols && s->symbols->nr) || !place_elf(pl, image))
 			break;
@@ -460,11 +484,13 @@ struct told {
 };
 
 static void tell(struct told *told, const struct image *im,
-		 const struct source *s)
+		 const struct source *s, const char *trace)
 {
 	struct buf text = { 0 };
 	uint32_t before, nr;
 
+	if (trace)
+		buf_printf(&text, "%s: ", trace);
 	buf_puts(&text, im->name);
 	if (im->kind == IMAGE_JIT || im->kind == IMAGE_NONE)
 		buf_printf(&text, ", process %u", im->pid);
@@ -482,13 +508,12 @@ static void tell(struct told *told, const struct image *im,
 
 static void say(const struct profile *p, struct told *told, struct warnings *w)
 {
-	const struct loss_sum sum = loss_sum(&p->loss);
+	const uint64_t samples = profile_samples(p);
 	uint32_t i;
 
 	for (i = 0; i < told->texts.nr; i++)
-		warnings_note(w, WARNING_NAMES, told->missed[i], sum.read,
-			      "%s%s%s; samples without a symbol: %" PRIu64,
-			      w->several ? p->name : "", w->several ? ": " : "",
+		warnings_note(w, WARNING_NAMES, told->missed[i], samples,
+			      "%s; samples without a symbol: %" PRIu64,
 			      intern_text(&told->texts, i), told->missed[i]);
 }
 
@@ -505,7 +530,8 @@ void places_say(struct places *pl, struct warnings *w)
 		if (p->images.all[i].kind == IMAGE_MARK)
 			continue;
 		if (s->missed || is_to_say(s, p->images.all[i].kind))
-			tell(&told, &p->images.all[i], s);
+			tell(&told, &p->images.all[i], s,
+			     w->several ? trace_of(pl, &p->images.all[i])->name : NULL);
 	}
 	say(p, &told, w);
 	free(told.missed);

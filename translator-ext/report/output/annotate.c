@@ -174,7 +174,8 @@ static void print_address(struct annotation *a, struct part_key *key,
 	put_share(a, find(a, key), total);
 	buf_printf(a->out, "  %12" PRIx64 "  ", in->addr);
 	if (f->bytes) {
-		disasm_text(a->view->disasm, f->bytes + (in->addr - f->start),
+		disasm_text(view_disasm(a->view, place->image),
+			    f->bytes + (in->addr - f->start),
 			    in, text);
 		shown_text(a->out, text);
 	}
@@ -210,6 +211,7 @@ static void print_function(struct annotation *a, struct part_key key,
 	struct view *v = a->view;
 	/* a copy: new places may move them */
 	const struct place place = *place_get(v->places, total.place);
+	const struct image *im = &v->profile->images.all[place.image];
 	uint32_t file = 0, line = 0;
 	struct function f;
 	size_t i;
@@ -219,11 +221,15 @@ static void print_function(struct annotation *a, struct part_key key,
 	buf_puts(a->out, ": ");
 	shown_text(a->out, intern_text(&v->profile->texts, place.symbol));
 	buf_puts(a->out, " in ");
-	shown_text(a->out, v->profile->images.all[place.image].name);
+	shown_text(a->out, im->name);
+	if (v->profile->nr_traces > 1) {
+		buf_puts(a->out, ", ");
+		shown_text(a->out, v->profile->traces[im->trace].name);
+	}
 	buf_printf(a->out, ": %" PRIu64 " samples, %" PRIu64 " events\n",
 		   total.samples, total.events);
 	buf_puts(a->out, "  SHARE  SAMPLES       ADDRESS\n");
-	function_read(v->places, &place, v->disasm, &f);
+	function_read(v->places, &place, view_disasm(v, place.image), &f);
 	if (!f.nr)
 		sampled_addresses(a, &total, &f);
 	for (i = 0; i < f.nr; i++)

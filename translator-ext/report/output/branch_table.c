@@ -50,6 +50,7 @@ static struct cell_key key_of(const struct branch_key *key,
 		.tid = key->tid,
 		.cpu = key->cpu,
 		.event = key->event,
+		.trace = key->trace,
 		.image = end->image,
 		.offset = end->offset,
 	};

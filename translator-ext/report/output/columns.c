@@ -155,6 +155,13 @@ static uint32_t source(struct view *v, const struct cell_key *key)
 	return text_of(v, &text);
 }
 
+static uint32_t trace(struct view *v, const struct cell_key *key)
+{
+	struct profile *p = v->profile;
+
+	return intern_string(&p->texts, p->traces[key->trace].name);
+}
+
 static const struct column all[] = {
 	{ "comm", "COMM", PROFILE_COMM, comm, false },
 	{ "pid", "PID", PROFILE_PID, pid, true },
@@ -169,6 +176,7 @@ static const struct column all[] = {
 	{ "stack", "STACK", PROFILE_IP | PROFILE_STACK, stack, false },
 	{ "data", "DATA", PROFILE_ADDR, data, false },
 	{ "source", "SOURCE", PROFILE_DATA_SRC, source, false },
+	{ "trace", "TRACE", PROFILE_TRACE, trace, false },
 };
 
 #define NR_ALL (sizeof(all) / sizeof(*all))
@@ -190,6 +198,17 @@ static const struct column *find(const char *name, size_t len)
 		    !memcmp(all[i].name, name, len))
 			return &all[i];
 	return NULL;
+}
+
+void columns_add_trace(struct columns *columns)
+{
+	if (columns->fields & PROFILE_TRACE || columns->nr == COLUMNS_MAX)
+		return;
+	memmove(columns->list + 1, columns->list,
+		columns->nr * sizeof(*columns->list));
+	columns->list[0] = find("trace", strlen("trace"));
+	columns->nr++;
+	columns->fields |= PROFILE_TRACE;
 }
 
 int columns_parse(const char *by, struct columns *columns, struct buf *why)

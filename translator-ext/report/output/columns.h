@@ -30,6 +30,9 @@ struct columns {
  */
 int columns_parse(const char *by, struct columns *columns, struct buf *why);
 
+/** columns_add_trace - tell traces apart, in the first column, if no other does */
+void columns_add_trace(struct columns *columns);
+
 /** columns_names - all names there are, with commas between them */
 void columns_names(struct buf *out);
 

@@ -5,7 +5,8 @@
 #include "base/json.h"
 #include "report/input/span.h"
 
-void mark_json(struct buf *out, const struct mark *m, uint64_t zero)
+void mark_json(struct buf *out, const struct mark *m, uint64_t zero,
+	       const char *trace)
 {
 	struct json j = { .out = out };
 
@@ -15,5 +16,7 @@ void mark_json(struct buf *out, const struct mark *m, uint64_t zero)
 	json_uint(&j, "pid", m->pid);
 	json_uint(&j, "tid", m->tid);
 	json_uint(&j, "cpu", m->cpu);
+	if (trace)
+		json_string(&j, "trace", trace);
 	json_end_document(&j);
 }

@@ -8,8 +8,10 @@
 
 /**
  * mark_json - add a mark as a line
- * @zero: when the trace began, of the mark's clock
+ * @zero: when the first trace began, of the mark's clock
+ * @trace: what its trace is called; NULL: there is no other
  */
-void mark_json(struct buf *out, const struct mark *m, uint64_t zero);
+void mark_json(struct buf *out, const struct mark *m, uint64_t zero,
+	       const char *trace);
 
 #endif

@@ -46,12 +46,13 @@ static void add_cell(struct own_time *o, struct view *v, uint32_t cell,
 void own_time_make(struct own_time *o, struct view *v, uint32_t event,
 		   const struct columns *columns)
 {
+	const unsigned int threads = PROFILE_COMM | PROFILE_PID | PROFILE_TID;
 	size_t i;
 
 	*o = (struct own_time) { 0 };
-	for (i = 0; i < columns->nr; i++)
-		if (columns->list[i]->fields &
-		    (PROFILE_COMM | PROFILE_PID | PROFILE_TID))
+	/* in another trace it may be another thread, if that is told */
+	for (i = 0; columns->fields & threads && i < columns->nr; i++)
+		if (columns->list[i]->fields & (threads | PROFILE_TRACE))
 			o->columns[o->nr_columns++] = i;
 	for (i = 0; o->nr_columns && i < v->nr; i++)
 		if (profile_key(v->profile, v->cells[i])->event == event)

@@ -312,7 +312,7 @@ static void put_all(struct writing *w)
 		put_sample(w, v->cells[i]);
 		pass_on(w, false);
 	}
-	protobuf_number(&w->all, PROFILE_TIME, v->profile->head->realtime);
+	protobuf_number(&w->all, PROFILE_TIME, v->profile->first->realtime);
 	protobuf_number(&w->all, PROFILE_DEFAULT_TYPE, string(w, last));
 	for (i = 0; i < w->strings.nr; i++)
 		protobuf_text(&w->all, PROFILE_STRING,

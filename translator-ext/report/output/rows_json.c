@@ -104,7 +104,7 @@ static void put_sample(void *arg, const struct profile_sample *s)
 	size_t k;
 
 	json_document(&j);
-	json_uint(&j, "time_ns", span_since(p->head->r.time, s->time));
+	json_uint(&j, "time_ns", span_since(p->first->r.time, s->time));
 	put_event(l->v, key->event, &j);
 	json_uint(&j, "events", s->period);
 	for (k = 0; k < l->columns->nr; k++) {
@@ -124,8 +124,10 @@ static void put_sample(void *arg, const struct profile_sample *s)
 static void put_mark(void *arg, const struct mark *m)
 {
 	const struct listing *l = arg;
+	const struct profile *p = l->v->profile;
 
-	mark_json(l->out, m, l->v->profile->head->r.time);
+	mark_json(l->out, m, p->first->r.time,
+		  p->nr_traces > 1 ? p->traces[m->trace].name : NULL);
 }
 
 void samples_json(struct view *v, const struct columns *columns,

@@ -118,7 +118,7 @@ static void find_values(void *arg, const struct profile_sample *s)
 
 static void put_time(struct printing *pr, uint64_t time)
 {
-	const uint64_t ns = span_since(pr->v->profile->head->r.time, time);
+	const uint64_t ns = span_since(pr->v->profile->first->r.time, time);
 
 	buf_printf(pr->out, "%5" PRIu64 ".%09u  ", ns / 1000000000,
 		   (unsigned int)(ns % 1000000000));
@@ -198,12 +198,18 @@ static void put_sample(void *arg, const struct profile_sample *s)
 static void put_mark(void *arg, const struct mark *m)
 {
 	struct printing *pr = arg;
+	const struct profile *p = pr->v->profile;
 
 	put_time(pr, m->ns);
 	buf_puts(pr->out, "mark ");
 	shown_text(pr->out, m->name);
-	buf_printf(pr->out, ", by %" PRIu32 " on CPU %" PRIu32 "\n", m->tid,
+	buf_printf(pr->out, ", by %" PRIu32 " on CPU %" PRIu32, m->tid,
 		   m->cpu);
+	if (p->nr_traces > 1) {
+		buf_puts(pr->out, ", ");
+		shown_text(pr->out, p->traces[m->trace].name);
+	}
+	buf_puts(pr->out, "\n");
 }
 
 void samples_print(struct view *v, const struct columns *columns,

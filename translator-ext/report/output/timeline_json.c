@@ -74,7 +74,7 @@ static void put_slice(const struct timeline_view *v,
 static void put_mark(const struct timeline_view *v, const struct mark *m,
 		     struct buf *out)
 {
-	mark_json(out, m, timeline_ns(v->timeline, v->timeline->begin));
+	mark_json(out, m, timeline_ns(v->timeline, v->timeline->begin), NULL);
 }
 
 void timeline_json(const struct timeline_view *v, struct buf *out, FILE *to)

@@ -104,8 +104,10 @@ struct view *view_new(struct profile *profile,
 		.profile = profile,
 		.places = places_new(profile, from),
 		.filter = *filter,
-		.disasm = disasm_new(profile->head->machine),
+		.disasms = xmalloc(profile->nr_traces * sizeof(*v->disasms)),
 	};
+	for (i = 0; i < profile->nr_traces; i++)
+		v->disasms[i] = disasm_new(profile->traces[i].head->machine);
 	v->lost = mark(v, "[stack lost]");
 	v->cut = mark(v, "[more callers]");
 	v->broken = mark(v, "[unknown callers]");
@@ -127,7 +129,9 @@ void view_free(struct view *v)
 		function_free(&v->functions[i]);
 	free(v->functions);
 	intern_free(&v->function_keys);
-	disasm_free(v->disasm);
+	for (i = 0; i < v->profile->nr_traces; i++)
+		disasm_free(v->disasms[i]);
+	free(v->disasms);
 	places_free(v->places);
 	free(v->cells);
 	free(v->totals);
@@ -160,6 +164,7 @@ struct stack_key {
 	uint32_t ustack;
 	uint32_t in_user;
 	uint32_t off;
+	uint32_t trace;
 };
 
 /* Places as they are put together. */
@@ -193,14 +198,15 @@ static enum view_end push_stack(struct view *v, const struct stack_key *key,
 	uint32_t image, i;
 	uint64_t offset;
 
-	s = profile_stack(v->profile, kernel ? key->kstack : key->ustack);
+	s = profile_stack(v->profile, key->trace,
+			  kernel ? key->kstack : key->ustack);
 	if (!s) {
 		push(v, g, v->lost);
 		return VIEW_END_WHOLE;
 	}
 	for (i = skip; i < s->nr; i++) {
-		image = procs_find(v->profile->procs, space, kernel,
-				   s->ip[i] - !!i, &offset);
+		image = procs_find(v->profile->traces[key->trace].procs, space,
+				   kernel, s->ip[i] - !!i, &offset);
 		if (!kernel && (images[image].kind == IMAGE_NONE ||
 				is_kernels(s->ip[i]))) {
 			push(v, g, v->broken);
@@ -230,6 +236,7 @@ static struct stack_key stack_of(const struct cell_key *cell)
 		.ustack = cell->ustack,
 		.in_user = cell->in_user,
 		.off = cell->off,
+		.trace = cell->trace,
 	};
 }
 
@@ -256,7 +263,7 @@ struct view_callers view_callers(struct view *v, const struct cell_key *cell)
 	return numbered(v, v->stacks[nr].callers);
 }
 
-uint64_t view_broken(const struct view *v, enum view_end end)
+uint64_t view_broken(const struct view *v, uint32_t trace, enum view_end end)
 {
 	struct stack_key key;
 	uint64_t samples = 0;
@@ -265,11 +272,17 @@ uint64_t view_broken(const struct view *v, enum view_end end)
 
 	for (i = 0; i < v->nr; i++) {
 		key = stack_of(profile_key(v->profile, v->cells[i]));
-		if (intern_find(&v->stack_keys, &key, sizeof(key), &nr) &&
+		if (key.trace == trace &&
+		    intern_find(&v->stack_keys, &key, sizeof(key), &nr) &&
 		    v->stacks[nr].end == end)
 			samples += v->profile->cells[v->cells[i]].samples;
 	}
 	return samples;
+}
+
+struct disasm *view_disasm(const struct view *v, uint32_t image)
+{
+	return v->disasms[v->profile->images.all[image].trace];
 }
 
 const struct function *view_function(struct view *v, const struct place *place)
@@ -282,7 +295,8 @@ const struct function *view_function(struct view *v, const struct place *place)
 		return &v->functions[nr];
 	v->functions = array_room(v->functions, &v->size_functions, nr + 1,
 				  sizeof(*v->functions));
-	function_read(v->places, place, v->disasm, &v->functions[nr]);
+	function_read(v->places, place, view_disasm(v, place->image),
+		      &v->functions[nr]);
 	function_drop_code(&v->functions[nr]);
 	return &v->functions[nr];
 }

@@ -67,7 +67,7 @@ struct view {
 	struct intern function_keys;
 	struct function *functions;	/* that were asked for */
 	size_t size_functions;
-	struct disasm *disasm;
+	struct disasm **disasms;	/* by traces */
 };
 
 /** view_new - of a profile, which it does not own */
@@ -98,8 +98,11 @@ void view_frame_name(struct buf *out, const char *name);
  */
 struct view_callers view_callers(struct view *v, const struct cell_key *key);
 
-/** view_broken - samples whose user stack ended so, of stacks asked for */
-uint64_t view_broken(const struct view *v, enum view_end end);
+/** view_broken - a trace's samples whose user stack ended so, of stacks asked for */
+uint64_t view_broken(const struct view *v, uint32_t trace, enum view_end end);
+
+/** view_disasm - for the instructions of an image; NULL: see disasm_new() */
+struct disasm *view_disasm(const struct view *v, uint32_t image);
 
 /** view_function - the function that a place is in, with its blocks and no code */
 const struct function *view_function(struct view *v, const struct place *place);
