@@ -126,7 +126,7 @@ _stapwatch_report()
 		-i --json --kallsyms --limit --no-demangle -o -p --perfetto --pprof --root
 		--samples --sort --symbol -t --time --timeline -v --wall'
 	local names='comm pid tid cpu wait image symbol line block address stack
-		data source'
+		data source trace'
 	local head=
 	case $prev in
 	--by)
