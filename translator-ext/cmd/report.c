@@ -54,29 +54,13 @@ static int check_wall(const struct profile *p)
 	return 0;
 }
 
-/* What means something else in each boot. */
 static int check_boots(const struct settings *s, const struct profile *p)
 {
-	const struct {
-		bool asked;
-		const char *option, *instead;
-	} of_one[] = {
-		{ s->filter.pid >= 0, "--pid", "leave it out, and tell processes apart by --by trace,pid" },
-		{ s->filter.tid >= 0, "--tid", "leave it out, and tell threads apart by --by trace,tid" },
-		{ s->from.kallsyms, "--kallsyms", "leave it out, or make a report for each" },
-	};
-	size_t i, other = 0;
+	const struct profile_trace *t;
 
-	while (other < p->nr_traces && !p->traces[other].boot)
-		other++;
-	for (i = 0; i < sizeof(of_one) / sizeof(*of_one); i++) {
-		if (!of_one[i].asked || other == p->nr_traces)
-			continue;
-		shown_line(stderr, "stapwatch report: %s is of one boot, and %s is of another one than %s: %s",
-			   of_one[i].option, p->traces[other].name,
-			   p->traces->name, of_one[i].instead);
-		return -1;
-	}
+	for (t = p->traces; t < p->traces + p->nr_traces; t++)
+		if (t->boot)
+			return report_of_boots(s, p->traces->name, t->name);
 	return 0;
 }
 
@@ -237,16 +221,6 @@ static void say_missing(const struct profile_trace *t,
 			     t->name, missing, sum->read + missing);
 }
 
-/* Whose clock is another one, and is known by the wall clock alone. */
-static void say_clock(const struct profile *p, const struct profile_trace *t,
-		      struct warnings *w)
-{
-	if (t->boot)
-		warnings_add(w, WARNING_HINT, 0,
-			     "%s: is not of one boot with %s, or its clock was set or its machine slept since: its times are as right as the wall clocks of both",
-			     t->name, p->traces->name);
-}
-
 /* What is not in the report of one trace. */
 static void say_trace(const struct settings *s, const struct profile_trace *t,
 		      struct view *v, struct warnings *w)
@@ -269,7 +243,8 @@ static void say_trace(const struct settings *s, const struct profile_trace *t,
 			     t->name, t->no_period);
 	say_other(s, t, &sum, w);
 	say_version(t, w);
-	say_clock(v->profile, t, w);
+	if (t->boot)
+		report_say_clock(v->profile->traces->name, t->name, w);
 }
 
 /* What is not in the report is told of. */
@@ -514,15 +489,7 @@ static int report_two(const struct settings *s, struct warnings *w,
 static int report_slices(const struct settings *s, struct warnings *w,
 			 struct buf *out)
 {
-	const struct timeline_filter filter = {
-		.comm = s->filter.comm,
-		.pid = s->filter.pid,
-		.tid = s->filter.tid,
-		.cpu = s->filter.cpu,
-		.span = s->filter.span,
-	};
-
-	return report_timeline(*s->paths, s->file, &filter,
+	return report_timeline(s,
 			       s->output == OUTPUT_CHROME   ? timeline_chrome :
 			       s->output == OUTPUT_PERFETTO ? timeline_perfetto :
 			       s->json			    ? timeline_json :

@@ -35,8 +35,6 @@ static const struct {
 	[OUTPUT_SAMPLES] = { "comm,tid,cpu,symbol", PROFILE_EACH, 0 },
 	[OUTPUT_DIFF] = { "comm,image,symbol", 0, 0,
 			  "--diff compares two traces: name one, and the earlier one as its OTHER" },
-	[OUTPUT_TIMELINE] = { NULL, 0, 0,
-			      "--timeline shows one trace: make a report for each, or --samples of all" },
 	[OUTPUT_CHROME] = { NULL, 0, 0,
 			    "--chrome shows one trace: make a file for each" },
 	[OUTPUT_PERFETTO] = { NULL, 0, 0,
@@ -310,6 +308,33 @@ static int check_inclusive(const struct settings *s)
 bool report_is_timeline(enum output output)
 {
 	return output >= OUTPUT_TIMELINE;
+}
+
+/* What means something else in each boot. */
+int report_of_boots(const struct settings *s, const char *first,
+		    const char *other)
+{
+	const bool slices = report_is_timeline(s->output);
+	const struct {
+		bool asked;
+		const char *option, *instead;
+	} of_one[] = {
+		{ s->filter.pid >= 0, "--pid",
+		  slices ? "leave it out, as --json shows the trace and process of each slice" :
+			   "leave it out, and tell processes apart by --by trace,pid" },
+		{ s->filter.tid >= 0, "--tid",
+		  slices ? "leave it out, as each slice is shown with its trace" :
+			   "leave it out, and tell threads apart by --by trace,tid" },
+		{ s->from.kallsyms, "--kallsyms", "leave it out, or make a report for each" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(of_one) / sizeof(*of_one); i++)
+		if (of_one[i].asked)
+			return report_wrong("%s is of one boot, and %s is of another one than %s: %s",
+					    of_one[i].option, other, first,
+					    of_one[i].instead);
+	return 0;
 }
 
 /* Reports that are printed as text, again and again. */

@@ -59,6 +59,16 @@ int report_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** report_options - read them; returns 0, or -1 after a message */
 int report_options(int argc, char **argv, struct settings *s);
 
+/**
+ * report_of_boots - may what is asked for be of traces of several boots?
+ * @first: a trace
+ * @other: one of another boot
+ *
+ * Return: 0, or -1 after a message
+ */
+int report_of_boots(const struct settings *s, const char *first,
+		    const char *other);
+
 /** report_is_timeline - is the output of a timeline, not of samples? */
 bool report_is_timeline(enum output output);
 

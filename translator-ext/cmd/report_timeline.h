@@ -4,18 +4,21 @@
 #define STAPWATCH_REPORT_TIMELINE_H
 
 #include "base/warnings.h"
+#include "cmd/report_options.h"
 #include "report/output/timeline_view.h"
 
+/** report_say_clock - that a trace has its times from the wall clock, unlike the first */
+void report_say_clock(const char *first, const char *name, struct warnings *w);
+
 /**
- * report_timeline - print a trace's timeline
- * @file: stdout's, or NULL; is emptied when the trace has been read
+ * report_timeline - print timelines
+ * @s: stdout's file is emptied when the traces have been read
  * @print: timeline_text() or one of its like
  * @w: gets what it lacks
  *
  * Return: 0, or 1 after a message
  */
-int report_timeline(const char *path, const char *file,
-		    const struct timeline_filter *filter,
+int report_timeline(const struct settings *s,
 		    void (*print)(const struct timeline_view *v,
 				  struct buf *out, FILE *to),
 		    struct warnings *w, struct buf *out);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/input/merge.h"
 #include "report/input/profile.h"
 #include "report/output/annotate.h"
 #include "report/output/branch_table.h"
@@ -246,22 +247,27 @@ static bool print_timeline(const char *path, timeline_print *print,
 {
 	struct timeline_view v = {
 		.filter = { .pid = -1, .tid = -1, .cpu = -1, .span = *span },
+		.nr = 1,
 		.part_name = part_name,
 		.call_name = call_name,
 	};
 	struct buf why = { 0 };
+	struct trace *trace = trace_open(path, &why);
 	bool is_there;
 
-	v.timeline = timeline_read(path, &why);
+	if (trace)
+		v.timeline = timeline_read(trace, path, 0, &why);
 	is_there = v.timeline;
 	ensure(is_there == !why.len);
 	if (is_there) {
-		timeline_filter_marks(v.timeline, &v.filter);
+		timeline_filter_marks(&v.timeline, 1, &v.filter);
 		print(&v, &why, null);
 		ensure(!timeline_next(v.timeline));
 		spans_free(&v.filter.spans);
 		timeline_free(v.timeline);
 	}
+	if (trace)
+		trace_close(trace);
 	free(why.s);
 	return is_there;
 }
@@ -284,6 +290,83 @@ static void check_timeline(const char *path)
 	print_timeline(path, timeline_text, &all);
 	print_timeline(path, timeline_chrome, &all);
 	print_timeline(path, timeline_perfetto, &all);
+}
+
+/* Slices of several timelines, in the order of one clock; not what is beyond its end. */
+static uint64_t slices_at;
+static bool slices_end;
+
+static void look_at_slice(const struct timeline_view *v,
+			  const struct timeline_slice *s, struct buf *out)
+{
+	const uint64_t ns = timeline_ns(v->timeline, s->from);
+
+	(void)out;
+	slices_end |= s->from >> 50 || v->timeline->hz < 1000000 ||
+		      v->timeline->time >> 62;
+	ensure(ns >= slices_at || slices_end);
+	slices_at = ns;
+}
+
+static void look_at_mark(const struct timeline_view *v, const struct mark *m,
+			 struct buf *out)
+{
+	(void)v;
+	(void)out;
+	ensure(m->ns >= slices_at || slices_end);
+	slices_at = m->ns;
+}
+
+static void check_slices_of(struct timeline **all, size_t nr)
+{
+	static const struct timeline_visit visit = { look_at_slice, look_at_mark };
+	struct timeline_filter filter = { .pid = -1, .tid = -1, .cpu = -1 };
+	struct timeline_view v[SEVERAL];
+	struct buf out = { 0 };
+	size_t i;
+
+	timeline_filter_marks(all, nr, &filter);
+	for (i = 0; i < nr; i++)
+		v[i] = (struct timeline_view) {
+			.timeline = all[i],
+			.nr = nr - i,
+			.trace_width = 5,
+			.filter = filter,
+			.part_name = part_name,
+			.call_name = call_name,
+		};
+	slices_at = 0;
+	slices_end = false;
+	timeline_visit(v, &visit, &out, null);
+	for (i = 0; i < nr; i++)
+		ensure(!timeline_next(all[i]));
+	spans_free(&filter.spans);
+}
+
+static void check_timelines(const uint8_t *data, size_t size)
+{
+	struct timeline *all[SEVERAL];
+	const char *paths[SEVERAL];
+	struct buf why = { 0 };
+	struct merge m;
+	size_t i, nr = 0;
+
+	for (i = 0; i < SEVERAL; i++)
+		paths[i] = several_path(data, size, i);
+	if (!merge_open(&m, paths, SEVERAL, &why)) {
+		for (; nr < SEVERAL; nr++) {
+			all[nr] = timeline_read(m.sources[nr].trace, paths[nr],
+						m.sources[nr].clock.shift, &why);
+			if (!all[nr])
+				break;
+		}
+		if (nr == SEVERAL)
+			check_slices_of(all, nr);
+	}
+	for (i = 0; i < nr; i++)
+		timeline_free(all[i]);
+	merge_close(&m);
+	free(why.s);
 }
 
 /* What several traces have is shown as that of one is. */
@@ -316,6 +399,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_wall(path, p->nr_each);
 		check_view(p);
 		check_several(data, size);
+		check_timelines(data, size);
 	}
 	if (p)
 		profile_free(p);

@@ -20,15 +20,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *path = input_path(data, size);
 	struct buf why = { 0 };
-	struct timeline *t;
+	struct timeline *t = NULL;
+	struct trace *trace;
 
 	cost_begin();
-	t = timeline_read(path, &why);
+	trace = trace_open(path, &why);
+	if (trace)
+		t = timeline_read(trace, path, 0, &why);
 	ensure(!t == !!why.len);
 	if (t) {
 		check_slices(t);
 		timeline_free(t);
 	}
+	if (trace)
+		trace_close(trace);
 	free(why.s);
 	cost_end(size, FIRST);
 	executions_add();

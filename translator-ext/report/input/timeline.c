@@ -14,6 +14,7 @@
 
 #include "base/intern.h"
 #include "base/progress.h"
+#include "report/input/align.h"
 #include "report/input/slices.h"
 
 #define MEMORY (32 << 20) /* for slices */
@@ -76,7 +77,7 @@ static void on_record(struct reading *rd, const struct sw_trace_record *r)
 		rd->has_head = true;
 		rd->t->hz = head->hz;
 		rd->t->tick = head->tick;
-		rd->t->time = r->time;
+		rd->t->time = align_time(rd->t->shift, r->time);
 		break;
 	case SW_TRACE_THREAD:
 		on_thread(rd, (const void *)r);
@@ -88,7 +89,8 @@ static void on_record(struct reading *rd, const struct sw_trace_record *r)
 		slices_end(&rd->cpus, (const void *)r);
 		break;
 	case SW_TRACE_NOTE:
-		marks_add(&rd->t->marks, (const void *)r, 0, r->time);
+		marks_add(&rd->t->marks, (const void *)r, 0,
+			  align_time(rd->t->shift, r->time));
 		break;
 	}
 }
@@ -488,17 +490,16 @@ static void free_reading(struct reading *rd)
 	intern_free(&rd->births);
 }
 
-struct timeline *timeline_read(const char *path, struct buf *why)
+struct timeline *timeline_read(struct trace *trace, const char *name,
+			       int64_t shift, struct buf *why)
 {
-	struct trace *trace = trace_open(path, why);
+	struct timeline *t = xmalloc(sizeof(*t));
 	const struct sw_trace_record *r;
 	struct reading rd = { 0 };
-	struct timeline *t;
 
-	if (!trace)
-		return NULL;
-	t = xmalloc(sizeof(*t));
-	*t = (struct timeline){ .name = path, .begin = UINT64_MAX };
+	*t = (struct timeline){
+		.name = name, .shift = shift, .begin = UINT64_MAX
+	};
 	sorter_init(&t->slices, sizeof(struct timeline_slice), MEMORY);
 	slices_init(&rd.cpus);
 	rd.t = t;
@@ -510,7 +511,6 @@ struct timeline *timeline_read(const char *path, struct buf *why)
 		progress("reading", trace_permille(trace));
 	}
 	t->skipped = *trace_skipped(trace);
-	trace_close(trace);
 	marks_sort(&t->marks);
 	if (rd.has_head)
 		follow_all(&rd);

@@ -63,14 +63,16 @@ struct timeline_filter {
 	int64_t tid;
 	int64_t cpu;
 	struct span span; /* they are partly in it */
+	uint64_t zero; /* of which it is told: the first slice of all timelines */
 	struct spans spans; /* timeline_filter_marks() fills it */
 };
 
 struct timeline {
 	const char *name; /* what the trace is called */
+	int64_t shift; /* see align_time() */
 	uint32_t machine; /* ELF's e_machine */
 	uint64_t hz;
-	uint64_t tick, time; /* a moment in ticks, and in nanoseconds */
+	uint64_t tick, time; /* a moment in ticks, and in ns of the clock of all traces */
 	uint64_t begin; /* the first tick that is told of */
 	struct timeline_thread *threads;
 	size_t nr_threads, size_threads;
@@ -87,12 +89,15 @@ struct timeline {
 
 /**
  * timeline_read - read a trace's timeline
- * @path: a file, or "-" for stdin
+ * @trace: is read to its end, and stays open
+ * @name: what it is called
+ * @shift: its times and this are those of the clock of all traces
  * @why: what is wrong if there is none: a line without its end
  *
  * Return: to be freed by timeline_free(); NULL if there is none
  */
-struct timeline *timeline_read(const char *path, struct buf *why);
+struct timeline *timeline_read(struct trace *trace, const char *name,
+			       int64_t shift, struct buf *why);
 void timeline_free(struct timeline *t);
 
 /**
@@ -104,14 +109,17 @@ void timeline_free(struct timeline *t);
  */
 const struct timeline_slice *timeline_next(struct timeline *t);
 
-/** timeline_filter_marks - where the marks of the filter's span are; spans_free()
- * lets go of that */
-void timeline_filter_marks(const struct timeline *t,
+/**
+ * timeline_filter_marks - where the marks of the filter's span are
+ * @all: the timelines that are shown together; the filter's zero is of these, too
+ *
+ * spans_free() lets go of that.
+ */
+void timeline_filter_marks(struct timeline *const *all, size_t nr,
 			   struct timeline_filter *filter);
 
 /** timeline_wants_mark - is a mark what the filter asks for? */
-bool timeline_wants_mark(const struct timeline *t,
-			 const struct timeline_filter *filter,
+bool timeline_wants_mark(const struct timeline_filter *filter,
 			 const struct mark *m);
 
 /** timeline_wants - is a slice what the filter asks for? */
@@ -119,7 +127,7 @@ bool timeline_wants(const struct timeline *t,
 		    const struct timeline_filter *filter,
 		    const struct timeline_slice *s);
 
-/** timeline_ns - a tick as nanoseconds of the kernel's monotonic clock */
+/** timeline_ns - a tick as nanoseconds of the clock of all traces */
 uint64_t timeline_ns(const struct timeline *t, uint64_t tick);
 
 #endif

@@ -154,7 +154,7 @@ void timeline_chrome(const struct timeline_view *v, struct buf *out, FILE *to)
 	json_array(&w.j, "traceEvents");
 	put_names(&w);
 	for (i = 0; i < t->marks.nr; i++)
-		if (timeline_wants_mark(t, &v->filter, &t->marks.list[i]))
+		if (timeline_wants_mark(&v->filter, &t->marks.list[i]))
 			put_mark(&w, &t->marks.list[i]);
 	while ((s = timeline_view_next(v))) {
 		th = s->thread == TIMELINE_NONE ? NULL : &t->threads[s->thread];

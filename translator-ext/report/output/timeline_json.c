@@ -55,7 +55,7 @@ static void put_slice(const struct timeline_view *v,
 	struct json j = { .out = out };
 
 	json_document(&j);
-	json_uint(&j, "time_ns", from - timeline_ns(t, t->begin));
+	json_uint(&j, "time_ns", from - v->filter.zero);
 	json_uint(&j, "duration_ns", timeline_ns(t, s->to) - from);
 	json_uint(&j, "ticks", s->to - s->from);
 	json_string(&j, "state", timeline_state(v, s));
@@ -68,13 +68,16 @@ static void put_slice(const struct timeline_view *v,
 	if (timeline_call(v, s))
 		json_string(&j, "syscall_name", timeline_call(v, s));
 	put_waker(v, s, &j);
+	if (v->trace_width)
+		json_string(&j, "trace", t->name);
 	json_end_document(&j);
 }
 
 static void put_mark(const struct timeline_view *v, const struct mark *m,
 		     struct buf *out)
 {
-	mark_json(out, m, timeline_ns(v->timeline, v->timeline->begin), NULL);
+	mark_json(out, m, v->filter.zero,
+		  v->trace_width ? v->timeline->name : NULL);
 }
 
 void timeline_json(const struct timeline_view *v, struct buf *out, FILE *to)

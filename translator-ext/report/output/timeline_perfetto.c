@@ -209,8 +209,7 @@ static void put_marks(struct writing *w)
 	size_t i;
 
 	for (i = 0; i < m->nr; i++) {
-		if (!timeline_wants_mark(w->v->timeline, &w->v->filter,
-					 &m->list[i]))
+		if (!timeline_wants_mark(&w->v->filter, &m->list[i]))
 			continue;
 		if (!has_track)
 			put_track(w, TRACK_MARKS, 0, "marks");

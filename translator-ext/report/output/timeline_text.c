@@ -39,9 +39,23 @@ static void put_name(struct buf *out, const char *name)
 	free(shown.s);
 }
 
-static void put_since(const struct timeline *t, uint64_t ns, struct buf *out)
+/* Of which of several it is. */
+static void put_trace(const struct timeline_view *v, struct buf *out)
 {
-	const uint64_t since = span_since(timeline_ns(t, t->begin), ns);
+	struct buf name = { 0 };
+
+	if (!v->trace_width)
+		return;
+	shown_text(&name, v->timeline->name);
+	shown_pad(out, name.s ?: "", -v->trace_width);
+	buf_puts(out, " ");
+	free(name.s);
+}
+
+static void put_since(const struct timeline_view *v, uint64_t ns,
+		      struct buf *out)
+{
+	const uint64_t since = span_since(v->filter.zero, ns);
 
 	buf_printf(out, "%5" PRIu64 ".%09u ", since / 1000000000,
 		   (unsigned int)(since % 1000000000));
@@ -54,7 +68,7 @@ static void put_slice(const struct timeline_view *v,
 	const uint64_t from = timeline_ns(t, s->from);
 	const struct timeline_thread *th;
 
-	put_since(t, from, out);
+	put_since(v, from, out);
 	put_us(out, 9, timeline_ns(t, s->to) - from);
 	if (s->cpu >= 0)
 		buf_printf(out, " %4d ", s->cpu);
@@ -68,6 +82,7 @@ static void put_slice(const struct timeline_view *v,
 		put_name(out, th->name);
 		buf_puts(out, " ");
 	}
+	put_trace(v, out);
 	buf_puts(out, timeline_state(v, s));
 	if (s->cpu >= 0)
 		put_values(v, s, out);
@@ -89,9 +104,11 @@ static void put_slice(const struct timeline_view *v,
 static void put_mark(const struct timeline_view *v, const struct mark *m,
 		     struct buf *out)
 {
-	put_since(v->timeline, m->ns, out);
-	buf_printf(out, "%13s %4" PRIu32 " %7" PRIu32 " %-15s mark ", "-",
-		   m->cpu, m->tid, "");
+	put_since(v, m->ns, out);
+	buf_printf(out, "%13s %4" PRIu32 " %7" PRIu32 " %-15s ", "-", m->cpu,
+		   m->tid, "");
+	put_trace(v, out);
+	buf_puts(out, "mark ");
 	shown_text(out, m->name);
 	buf_puts(out, "\n");
 }
@@ -100,7 +117,10 @@ void timeline_text(const struct timeline_view *v, struct buf *out, FILE *to)
 {
 	static const struct timeline_visit visit = { put_slice, put_mark };
 
-	buf_printf(out, "%15s %13s %4s %7s %-15s %s\n", "SECONDS", "LASTEDus",
-		   "CPU", "TID", "NAME", "STATE");
+	buf_printf(out, "%15s %13s %4s %7s %-15s ", "SECONDS", "LASTEDus",
+		   "CPU", "TID", "NAME");
+	if (v->trace_width)
+		buf_printf(out, "%-*s ", v->trace_width, "TRACE");
+	buf_puts(out, "STATE\n");
 	timeline_visit(v, &visit, out, to);
 }

@@ -7,8 +7,11 @@
 
 #include "report/input/timeline.h"
 
+/* Of several timelines there are as many, one after the other. */
 struct timeline_view {
 	struct timeline *timeline; /* its slices are told once */
+	size_t nr; /* of these, of which this is the first */
+	int trace_width; /* what the names of several take; 0: there is one */
 	struct timeline_filter filter;
 	/* what a part of a thread's life is called; NULL: it has no name */
 	const char *(*part_name)(unsigned int part);
@@ -43,13 +46,16 @@ struct timeline_visit {
 /** timeline_view_next - the next slice that the view wants, as timeline_next() */
 const struct timeline_slice *timeline_view_next(const struct timeline_view *v);
 
-/** timeline_visit - what the view wants, slices and marks, in the order of time */
+/** timeline_visit - what all views want, slices and marks, in the order of time */
 void timeline_visit(const struct timeline_view *v,
 		    const struct timeline_visit *visit, struct buf *out,
 		    FILE *to);
 
 /**
  * timeline_text, timeline_json, timeline_chrome, timeline_perfetto - print it
+ *
+ * The first two take several.
+ *
  * @out: what is left to be written; what grows goes to @to
  */
 void timeline_text(const struct timeline_view *v, struct buf *out, FILE *to);
