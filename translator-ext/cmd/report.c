@@ -404,8 +404,8 @@ static int print_view(const struct settings *s, struct view *v,
 }
 
 /*
- * What is said of each sample, is said of whose it is; and what has numbers of processes
- * has to, where these are of several boots.
+ * A list of samples of several traces shows the trace of each.  A number of a process is
+ * nothing without it where there are several boots.
  */
 static bool wants_trace(const struct settings *s, const struct profile *p)
 {

@@ -453,6 +453,8 @@ int report_options(int argc, char **argv, struct settings *s)
 	by = s->by ?: defaults[s->output].by;
 	if (by && parse_by(by, &s->columns))
 		return -1;
+	if (s->output == OUTPUT_DIFF && s->columns.fields & PROFILE_TRACE)
+		return report_wrong("--diff compares two traces by what they have in common: leave trace out of --by");
 	if (s->inclusive && check_inclusive(s))
 		return -1;
 	if (s->from.inlined && s->output == OUTPUT_ANNOTATE)

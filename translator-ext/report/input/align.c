@@ -11,8 +11,8 @@
 
 /*
  * A head's two clocks are read one after the other, so within one boot their difference
- * varies by what lies between.  Guests of one image have the same kernel, but did not
- * boot within so little time of each other.
+ * varies by the time between.  Guests of one image may have one kernel at one address, but
+ * hardly boot within so little time.
  */
 #define SAME_BOOT_NS 10000000
 
