@@ -8,6 +8,7 @@
  *	control PATH hold	open it, say "held", and wait until the script ends
  *	control PATH cost	ns of an empty system call, of a thread's own count, and
  *				of attaching to its parent and detaching, the medians of 15 times
+ *	control PATH stopped COMMAND...	run it with a session that is attached to it, and stands still
  *	control PATH open	open it, once more, without capabilities, and as nobody
  */
 #define _GNU_SOURCE
@@ -383,6 +384,25 @@ static void cost(void)
 	median("attach", c, event);
 }
 
+/* All that a session has is stopped. */
+static int stopped(char **command)
+{
+	struct stapwatch_control *c = open_it();
+	int status;
+
+	if (stapwatch_control_make_set(c, "a", "page_faults") ||
+	    stapwatch_control_attach(c, STAPWATCH_PROCESS, 0, STAPWATCH_STOPPED) ||
+	    stapwatch_control_stop(c, STAPWATCH_ALL, 0))
+		errx(1, "%s", stapwatch_error());
+	if (!fork()) {
+		execvp(*command, command);
+		err(1, "%s", *command);
+	}
+	wait(&status);
+	stapwatch_control_close(c);
+	return status;
+}
+
 static void say_open(const char *who)
 {
 	struct stapwatch_control *c = stapwatch_control_open(path);
@@ -429,6 +449,8 @@ int main(int argc, char **argv)
 		hold();
 	} else if (!strcmp(what, "cost")) {
 		cost();
+	} else if (!strcmp(what, "stopped") && argc > 3) {
+		return !!stopped(argv + 3);
 	} else if (!strcmp(what, "open")) {
 		opens();
 	} else {
