@@ -5,12 +5,12 @@
  * SystemTap leaves such a module as it is.  Here it ends by itself, within a second: its end
  * probes run, and counters, samplers, files and memory go; what is left is its code, until
  * `staprun -d' takes that away.  A stapio that goes by itself, as that of `staprun -L', and
- * one that is told to by SIGQUIT, leaves the script on purpose, and that goes on.
+ * one that is told to by SIGQUIT, leaves the script on purpose, and that goes on; so it does
+ * where another stapio has attached to it meanwhile.
  *
  * Who may run what, against whom:
  *
- *   sw_alone_start(), sw_alone_stop()	sleepable, module init and module exit, under no
- *				lock that a work takes; the first one of each does it
+ *   sw_alone_start(), sw_alone_stop()	sleepable, module init and module exit, alone
  *   sw_alone_look()		a work
  *   sw_alone_end()		a thread of its own: the end waits for works
  */
@@ -22,7 +22,10 @@
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
 #include <linux/printk.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/workqueue.h>
@@ -50,14 +53,36 @@ static int sw_alone_end(void *unused)
 	return 0;
 }
 
+/* By `staprun -A' there may be another one. */
+static void sw_alone_follow(void)
+{
+	const pid_t pid = READ_ONCE(_stp_pid);
+	struct task_struct *task;
+
+	if (!pid || pid == sw_alone.stapio->pid)
+		return;
+	rcu_read_lock();
+	task = pid_task(find_pid_ns(pid, &init_pid_ns), PIDTYPE_PID);
+	if (task) {
+		put_task_struct(sw_alone.stapio);
+		sw_alone.stapio = task->group_leader;
+		get_task_struct(sw_alone.stapio);
+	}
+	rcu_read_unlock();
+}
+
+/* Return: whether a signal has killed it. */
+static bool sw_alone_is(void)
+{
+	/* with do_exit(), which has the code before the state */
+	return smp_load_acquire(&sw_alone.stapio->exit_state) &&
+	       sw_alone.stapio->exit_code & 0x7f;
+}
+
 static void sw_alone_look(struct work_struct *work)
 {
-	const struct task_struct *stapio = sw_alone.stapio;
-
-	if (READ_ONCE(stapio->exit_state)) {
-		/* by itself: the signal that has killed it is in these bits */
-		if (!(stapio->exit_code & 0x7f))
-			return;
+	sw_alone_follow();
+	if (sw_alone_is()) {
 		/* or it is about to go anyway */
 		if (!try_module_get(THIS_MODULE))
 			return;
@@ -85,15 +110,10 @@ static void __maybe_unused sw_alone_stop(void)
  */
 static int __maybe_unused sw_alone_start(void)
 {
-	int rc;
+	const int rc = sw_works_start(&sw_alone.works);
 
-	if (sw_alone.stapio)
-		return 0;
-	rc = sw_works_start(&sw_alone.works);
-	if (rc) {
-		sw_works_stop(&sw_alone.works);
+	if (rc)
 		return rc;
-	}
 	sw_alone.stapio = current->group_leader;
 	get_task_struct(sw_alone.stapio);
 	INIT_DELAYED_WORK(&sw_alone.look, sw_alone_look);

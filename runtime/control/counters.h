@@ -26,7 +26,7 @@
 
 /* How often it is asked whether others have done what they were to: for 100 ms or so */
 #define SW_CONTROL_TRIES 2000
-/* How often a count is read that there is none of just now */
+/* How often counts are read anew in a step that there are none of just now */
 #define SW_CONTROL_READS 10
 
 /* NULL: there is none of that word. */
@@ -46,6 +46,7 @@ static bool sw_control_settle(const struct sw_controller *p)
 	unsigned int tries;
 	s64 late;
 
+	sw_control.reads = SW_CONTROL_READS;
 	if (!p->nr_attached || !p->nr_counters)
 		return true;
 	if (!sw_control_enter())
@@ -67,14 +68,18 @@ static bool sw_control_settle(const struct sw_controller *p)
 static int
 sw_attached_await(const struct sw_attached *a, u64 event, s64 *value)
 {
-	unsigned int tries;
 	int rc;
 
-	for (tries = 0;; tries++) {
+	for (;;) {
 		rc = sw_attached_value(a, event, value);
-		if (rc != -ENODATA || tries == SW_CONTROL_READS)
+		if (rc != -ENODATA || !sw_control.reads)
 			return rc;
+		sw_control.reads--;
 		usleep_range(50, 100);
+		if (!sw_control_enter())
+			return -ESHUTDOWN;
+		sw_watch_ask();
+		sw_control_leave();
 	}
 }
 
@@ -130,8 +135,10 @@ sw_control_keep(struct sw_controller *p, const struct sw_attached *a, bool settl
 
 	/* what stands still nobody has to bring up to date */
 	settled |= (sw_attached_is_cpu(a) && a->stopped) ||
-		   sw_attached_has_ended(a);
+		   (a->who.task && sw_attached_has_ended(a));
 	for (k = p->counters; k < p->counters + p->nr_counters; k++) {
+		if (k->lost)
+			continue;
 		if (!settled ||
 		    sw_control_counter_part(p, a, k, sw_attached_await, &part))
 			k->lost = true;

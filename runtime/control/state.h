@@ -78,6 +78,7 @@ static struct {
 	struct mutex lock;
 	struct list_head controllers;
 	unsigned int nr, max;
+	unsigned int reads;	/* so often a step may read anew; see counters.h */
 } sw_control = {
 	.lock = __MUTEX_INITIALIZER(sw_control.lock),
 	.controllers = LIST_HEAD_INIT(sw_control.controllers),

@@ -27,7 +27,6 @@
 #ifndef STAPWATCH_STAP_ANCHOR_H
 #define STAPWATCH_STAP_ANCHOR_H
 
-#include "base/alone.h"
 #include "base/kernel.h"
 #include "base/session.h"
 #include "base/suspend.h"
@@ -132,10 +131,8 @@ static void sw_session_leave(void)
 	bool over = !sw_session.anchors;
 
 	mutex_unlock(&sw_session_lock);
-	if (!over)
-		return;
-	sw_alone_stop();
-	sw_works_stop(&sw_session.works);
+	if (over)
+		sw_works_stop(&sw_session.works);
 }
 
 /* What there is of threads' counts: all that THREADS asks for, or nothing. */
@@ -172,7 +169,6 @@ static int sw_session_begin(unsigned int probes, unsigned int threads)
 {
 	int rc = sw_works_start(&sw_session.works);
 
-	rc = rc ?: sw_alone_start();
 	if (rc)
 		return rc;
 	sw_gate_begin();

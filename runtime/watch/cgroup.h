@@ -217,6 +217,11 @@ sw_cgroup_take(struct cgroup *cgroup, bool stopped, u64 *order)
 		return NULL;
 	t = sw_cgroup_target(cgroup);
 	if (!t) {
+		/* a script's of that path is another cgroup, which has gone: no script
+		 * can name a newline */
+		if (sw_target_find(SW_TARGET_CGROUP, 0, path, SW_TARGET_ON,
+				   SW_TARGET_CLOSED))
+			strscpy(path, "\n", sizeof(path));
 		t = new = sw_target_declare(SW_TARGET_CGROUP, 0, path);
 		sw_watch.crowded -= !t;
 	}

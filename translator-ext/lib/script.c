@@ -12,11 +12,13 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -32,30 +34,29 @@ struct stapwatch_script {
 
 /* ---- the supervisor: what it calls is safe after fork(), in a program of threads, too */
 
-static const int deaf_to[] = { SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGPIPE };
-
-/* By a terminal they come to the command as well, which decides. */
-static void be_deaf(bool deaf)
+/* What the program does in signals it does there only; and SIGINT ends the command. */
+static void forget_handlers(void)
 {
-	struct sigaction act = { .sa_handler = deaf ? SIG_IGN : SIG_DFL };
-	size_t i;
+	struct sigaction plain = { .sa_handler = SIG_DFL }, was;
+	int sig;
 
-	for (i = 0; i < sizeof(deaf_to) / sizeof(*deaf_to); i++)
-		sigaction(deaf_to[i], &act, NULL);
+	for (sig = 1; sig < NSIG; sig++)
+		if (sig == SIGINT || (!sigaction(sig, NULL, &was) &&
+				      was.sa_handler != SIG_IGN))
+			sigaction(sig, &plain, NULL);
 }
 
-static pid_t run_command(const char *const argv[])
+/* All signals are blocked, so one that comes before exec() is not lost. */
+static pid_t run_command(const char *const argv[], const sigset_t *signals)
 {
-	struct sigaction plain = { .sa_handler = SIG_DFL };
 	const pid_t pid = fork();
-	sigset_t none;
 
 	if (pid)
 		return pid;
-	be_deaf(false);
-	sigaction(SIGCHLD, &plain, NULL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* if somebody kills the supervisor */
+	prctl(PR_SET_PDEATHSIG, SIGINT);
+	forget_handlers();
+	sigprocmask(SIG_SETMASK, signals, NULL);
 	execvp(argv[0], (char *const *)argv);
 	_exit(errno == ENOENT ? 127 : 126);
 }
@@ -70,8 +71,9 @@ static int supervise(int told, pid_t program, pid_t command)
 	};
 	int status = 0;
 
-	/* a program that has ended is nobody's parent, whoever has its number by now */
-	if (getppid() == program)
+	/* a program that has ended is nobody's parent, whoever has its number by now; one in
+	 * another namespace has none here */
+	if (getppid() == program || !getppid())
 		while (poll(fds, 3, -1) < 0 && errno == EINTR)
 			;
 	if (!fds[0].revents)
@@ -82,22 +84,43 @@ static int supervise(int told, pid_t program, pid_t command)
 }
 
 _Noreturn static void
-be_supervisor(int told, pid_t program, const char *const argv[])
+be_supervisor(const int pipe[2], pid_t program, const char *const argv[],
+	      const sigset_t *signals)
 {
 	struct sigaction plain = { .sa_handler = SIG_DFL };
-	sigset_t none;
 	pid_t command;
 
-	be_deaf(true);
+	/* or nobody could wait for the command */
 	sigaction(SIGCHLD, &plain, NULL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* also a session whose last descriptor the program is to close */
-	if (dup2(told, 3) < 0 || syscall(SYS_close_range, 4, ~0U, 0))
+	/* the program's end of the pipe, and its sessions, whose last descriptors it is to
+	 * close */
+	close(pipe[1]);
+	if (dup2(pipe[0], 3) < 0 || syscall(SYS_close_range, 4, ~0U, 0))
 		_exit(126);
 	fcntl(3, F_SETFD, FD_CLOEXEC);
-	command = run_command(argv);
+	command = run_command(argv, signals);
 	_exit(command < 0 ? 126 : supervise(3, program, command));
+}
+
+/* Return: as fork() does, in the program. */
+static pid_t
+start_supervisor(const int pipe[2], const char *const argv[])
+{
+	const pid_t program = getpid();
+	sigset_t all, signals;
+	pid_t pid;
+	int err;
+
+	/* no handler of the program's runs in a child */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &signals);
+	pid = fork();
+	err = errno;
+	if (!pid)
+		be_supervisor(pipe, program, argv, &signals);
+	pthread_sigmask(SIG_SETMASK, &signals, NULL);
+	errno = err;
+	return pid;
 }
 
 /* ---- the program */
@@ -137,6 +160,15 @@ static bool is_module(const char *name)
 	return i && i < 56;
 }
 
+/* As a script's is whose stapio was killed, without files. */
+static bool is_loaded(const char *module)
+{
+	char path[80];
+
+	snprintf(path, sizeof(path), "/sys/module/%s", module);
+	return !access(path, F_OK);
+}
+
 /* Its session is there, and answers.  Return: 0, or an errno. */
 static int has_begun(const struct stapwatch_script *s)
 {
@@ -156,11 +188,13 @@ static int has_begun(const struct stapwatch_script *s)
 static int end_it(struct stapwatch_script *s)
 {
 	int status = 0;
+	ssize_t n;
 
 	/* not closed only, as a child of fork() has it, too; and no SIGPIPE, as this one
 	 * reads there */
-	if (write(s->pipe[1], "", 1) != 1)
-		return -1;
+	do
+		n = write(s->pipe[1], "", 1);
+	while (n < 0 && errno == EINTR);
 	close(s->pipe[0]);
 	close(s->pipe[1]);
 	while (waitpid(s->supervisor, &status, 0) < 0)
@@ -173,6 +207,9 @@ static int ended_early(const char *command, int status)
 {
 	if (status == 127)
 		return map_fail(ENOENT, "script: there is no command %s", command);
+	if (status < 0)
+		return map_fail(ECANCELED, "script: %s ended before the script began",
+				command);
 	return map_fail(ECANCELED, "script: %s ended with status %d before the script began",
 			command, status);
 }
@@ -187,8 +224,9 @@ static int await_begin(struct stapwatch_script *s, const char *command, int time
 
 	for (;;) {
 		info.si_pid = 0;
-		if (!waitid(P_PID, s->supervisor, &info, WEXITED | WNOHANG | WNOWAIT) &&
-		    info.si_pid)
+		/* or the program has others wait for its children */
+		if (waitid(P_PID, s->supervisor, &info, WEXITED | WNOHANG | WNOWAIT) ?
+		    errno == ECHILD : info.si_pid)
 			return ended_early(command, end_it(s));
 		err = has_begun(s);
 		if (!err)
@@ -209,7 +247,6 @@ static int await_begin(struct stapwatch_script *s, const char *command, int time
 struct stapwatch_script *
 stapwatch_script_start(const char *module, const char *const argv[], int timeout_ms)
 {
-	const pid_t program = getpid();
 	struct stapwatch_script *s;
 
 	if (!module || !is_module(module) || !argv || !argv[0]) {
@@ -219,8 +256,9 @@ stapwatch_script_start(const char *module, const char *const argv[], int timeout
 	s = script_new(module);
 	if (!s)
 		return NULL;
-	if (!access(s->path, F_OK)) {
-		map_fail(EEXIST, "script: module %s is there already", module);
+	if (is_loaded(module)) {
+		map_fail(EEXIST, "script: module %s is there already; staprun -d %s unloads it if its script has ended",
+			 module, module);
 		free(s);
 		return NULL;
 	}
@@ -229,9 +267,7 @@ stapwatch_script_start(const char *module, const char *const argv[], int timeout
 		free(s);
 		return NULL;
 	}
-	s->supervisor = fork();
-	if (!s->supervisor)
-		be_supervisor(s->pipe[0], program, argv);
+	s->supervisor = start_supervisor(s->pipe, argv);
 	if (s->supervisor < 0) {
 		map_fail(errno, "script: %s", strerror(errno));
 		close(s->pipe[0]);
