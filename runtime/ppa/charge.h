@@ -201,7 +201,7 @@ static void ppa_enter(unsigned int state, unsigned int count)
 	/* in this order: what comes in between uses the place above */
 	WRITE_ONCE(c->depth, depth + 1);
 	barrier();
-	c->stack[depth % PPA_DEPTH] = was;
+	WRITE_ONCE(c->stack[depth % PPA_DEPTH], was);
 	barrier();
 	WRITE_ONCE(c->state, state);
 	WRITE_ONCE(c->interrupted, true);
@@ -219,7 +219,9 @@ static void ppa_leave(void)
 		return;
 	ppa_begin();
 	ppa_charge(READ_ONCE(c->state));
-	WRITE_ONCE(c->state, c->stack[depth % PPA_DEPTH]);
+	/* where the interrupt's entry was not seen, as accounting began after it, this is
+	 * the place of what it interrupts, which may be about to write there */
+	WRITE_ONCE(c->state, READ_ONCE(c->stack[depth % PPA_DEPTH]));
 	barrier();
 	WRITE_ONCE(c->depth, depth);
 	ppa_done();
