@@ -30,8 +30,9 @@
 #include <linux/sched/task.h>
 #include <linux/workqueue.h>
 
-/* SystemTap's. */
+/* SystemTap's; the second is the number of the stapio that is attached. */
 static void _stp_cleanup_and_exit(int send_exit);
+static int _stp_pid;
 
 static struct {
 	struct task_struct *stapio;	/* its first thread; NULL: nobody looks */
