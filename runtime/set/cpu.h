@@ -45,7 +45,7 @@
 
 struct sw_set_cpu {
 	struct mutex lock;	/* of who changes what perf counts */
-	unsigned int to;	/* the set that should count */
+	unsigned int to;	/* the set that should count; others change it, too */
 	unsigned int on;	/* whose perf events are on */
 	unsigned int sampled;	/* whose samplers are on */
 	bool began;		/* the session's time runs */
@@ -315,7 +315,7 @@ static bool sw_set_leave_for_next(struct sw_set_cpu *p, struct sw_cpu *c)
 	unsigned int to;
 
 	/* it is on its way already */
-	if (!c->set || p->to != c->set)
+	if (!c->set || READ_ONCE(p->to) != c->set)
 		return false;
 	to = sw_set_after(c->set);
 	if (!to || to == c->set)
@@ -346,11 +346,12 @@ static void sw_set_unwish(struct sw_set_cpu *p)
 static void sw_set_turn_to(struct sw_set_cpu *p, unsigned int to)
 {
 	struct sw_cpu *c = this_cpu_ptr(&sw_cpus);
+	const unsigned int was = READ_ONCE(p->to);
 
-	if (p->to == to && c->set == to)
+	if (was == to && c->set == to)
 		return;
 	/* who was asked for before this one does not run */
-	if (p->to != to && p->to != c->set)
+	if (was != to && was != c->set)
 		this_cpu_inc(sw_set_cpus->merged);
 	sw_set_move_thread(c, to);
 	sw_set_leave_for(p, c, to);
@@ -545,7 +546,7 @@ static void sw_set_due(void)
 		return;
 	}
 	to = sw_set_after(set);
-	if (p->to != set || !to || to == set)
+	if (READ_ONCE(p->to) != set || !to || to == set)
 		return;
 	WRITE_ONCE(p->due, true);
 	WRITE_ONCE(p->to, to);

@@ -150,7 +150,7 @@ static void sw_set_thread_in(struct sw_cpu *c, struct sw_set_cpu *p,
 	left = sw_set_pause_left(p, now);
 	if (s->set != c->set && left) {
 		/* not yet; the timer will see to it */
-	} else if (s->set != c->set || s->set != p->to) {
+	} else if (s->set != c->set || s->set != READ_ONCE(p->to)) {
 		sw_set_leave_for(p, c, s->set);
 		irq_work_queue(&p->ask);
 		return;
