@@ -51,8 +51,7 @@ struct places {
 	struct recent recent[RECENT];
 	struct profile *profile;
 	struct places_from from;
-	struct kernel *kernels;	/* by boots */
-	size_t nr_kernels;
+	struct kernel *kernels;	/* by boots; sources have their symbols */
 	struct intern keys;
 	struct place *all;
 	size_t size;
@@ -72,6 +71,9 @@ struct places *places_new(struct profile *profile,
 	memset(pl, 0, sizeof(*pl));
 	pl->profile = profile;
 	pl->from = *from;
+	/* all at once: they stay where they are */
+	pl->kernels = xmalloc(profile->nr_boots * sizeof(*pl->kernels));
+	memset(pl->kernels, 0, profile->nr_boots * sizeof(*pl->kernels));
 	return pl;
 }
 
@@ -89,7 +91,7 @@ void places_free(struct places *pl)
 	free(pl->frames);
 	free(pl->names);
 	free(pl->all);
-	for (i = 0; i < pl->nr_kernels; i++) {
+	for (i = 0; i < pl->profile->nr_boots; i++) {
 		free(pl->kernels[i].why);
 		kallsyms_free(&pl->kernels[i].kallsyms);
 	}
@@ -110,11 +112,8 @@ static const struct kernel *kernel_of(struct places *pl,
 {
 	const struct profile_trace *t = trace_of(pl, im);
 	struct buf why = { 0 };
-	struct kernel *k;
+	struct kernel *k = &pl->kernels[t->boot];
 
-	pl->kernels = array_room(pl->kernels, &pl->nr_kernels, t->boot + 1,
-				 sizeof(*pl->kernels));
-	k = &pl->kernels[t->boot];
 	if (k->tried)
 		return k;
 	k->tried = true;
