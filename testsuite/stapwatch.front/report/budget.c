@@ -49,11 +49,13 @@ static bool goes_on(void)
 	return written < most;
 }
 
-static void put_head(void)
+/* SESSION: of those that are reported together, which are of one boot. */
+static void put_head(uint32_t session)
 {
 	struct sw_trace_head head = {
 		.version = SW_TRACE_VERSION, .size = sizeof(head),
-		.machine = 62, .page_size = PAGE, .nr_cpus = UINT16_MAX, .session = 1,
+		.machine = 62, .page_size = PAGE, .nr_cpus = UINT16_MAX,
+		.session = session ?: 1, .stext = !!session,
 	};
 	struct sw_trace_event event = { .every = 1000 };
 
@@ -450,6 +452,43 @@ static void cpus(void)
 	cpu = 0;
 }
 
+/* ---- counts of several traces */
+
+static void put_count(uint16_t nr, const char *name)
+{
+	struct sw_trace_count c = { .count = nr };
+
+	put(&c.r, SW_TRACE_COUNT, sizeof(c), name);
+}
+
+/* As many as there may be, and nothing else. */
+static void names(void)
+{
+	char name[16];
+	int i;
+
+	for (i = 0; i < UINT8_MAX - 1; i++) {
+		snprintf(name, sizeof(name), "name %d", i);
+		put_count(i, name);
+	}
+}
+
+/* Of threads that have one sample each, with a count that has the last number of all. */
+static void counts(void)
+{
+	struct {
+		struct sw_trace_sample s;
+		uint64_t count;
+	} c = { .s = { .nr_counts = 1, .period = 1 } };
+
+	put_count(0, "count");
+	for (; goes_on(); c.s.tid++) {
+		c.count = c.s.tid;
+		samples++;
+		put(&c.s.r, SW_TRACE_SAMPLE, sizeof(c), NULL);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*put)(void);
@@ -459,6 +498,7 @@ static const struct {
 	{ "forked", forked }, { "alike", alike }, { "stacks", stacks },
 	{ "images", images }, { "switches", switches }, { "births", births },
 	{ "waits", waits }, { "gaps", gaps }, { "cpus", cpus },
+	{ "names", names }, { "counts", counts },
 };
 
 /* ---- what a command takes */
@@ -502,7 +542,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		if (strcmp(argv[1], kinds[i].name))
 			continue;
-		put_head();
+		put_head(kinds[i].put == names ? 1 :
+			 kinds[i].put == counts ? 2 : 0);
 		kinds[i].put();
 		put_end();
 		return fclose(stdout) != 0;

@@ -135,10 +135,12 @@ static void add_values(struct cell *c, const struct taken *t,
 	if (latency)
 		stat_add(stats_of(c, 0), *latency);
 	/* all ones: there was no value */
-	for (i = 0; i < t->s->nr_counts; i++)
-		if (counts[i] != UINT64_MAX)
-			stat_add(stats_of(c, profile_value_number(&t->of->numbers, i)),
-				 counts[i]);
+	for (i = 0; i < t->s->nr_counts; i++) {
+		if (counts[i] == UINT64_MAX)
+			continue;
+		profile_need_value(&t->of->numbers, i);
+		stat_add(stats_of(c, i + 1), counts[i]);
+	}
 }
 
 /* ---- time on CPUs and off them */
@@ -239,33 +241,20 @@ static void add_branches(struct profile *p, const struct taken *t,
 		     list);
 }
 
-/* How many values a sample has, up to the last of its counts. */
-static size_t nr_values(const struct taken *t)
-{
-	uint32_t nr = 0, value;
-	unsigned int i;
-
-	for (i = 0; i < t->s->nr_counts; i++) {
-		value = profile_value_number(&t->of->numbers, i);
-		nr = value > nr ? value : nr;
-	}
-	return nr + 1;
-}
-
 static void keep_sample(struct profile *p, const struct taken *t, uint32_t cell,
 			const uint64_t *latency, const uint64_t *counts)
 {
-	const size_t nr = nr_values(t);
+	const size_t nr = t->s->nr_counts + 1;
 	unsigned int i;
 	uint64_t *to;
 
 	p->values = array_room(p->values, &p->size_values, p->nr_values + nr,
 			       sizeof(*p->values));
 	to = p->values + p->nr_values;
-	memset(to, 0xff, nr * sizeof(*to));
 	*to = latency ? *latency : UINT64_MAX;
+	memcpy(to + 1, counts, t->s->nr_counts * sizeof(*to));
 	for (i = 0; i < t->s->nr_counts; i++)
-		to[profile_value_number(&t->of->numbers, i)] = counts[i];
+		profile_need_value(&t->of->numbers, i);
 	p->each = array_room(p->each, &p->size_each, p->nr_each + 1,
 			     sizeof(*p->each));
 	p->each[p->nr_each++] = (struct profile_sample) {
@@ -475,6 +464,7 @@ static void begin_trace(struct reading *rd, size_t nr)
 		.shared = p->nr_traces > 1 ? &rd->shared : NULL,
 		.trace = nr,
 	};
+	profile_numbers_begin(&of->numbers);
 	merge_begin(&rd->merge, nr, &t->loss, t->procs);
 }
 

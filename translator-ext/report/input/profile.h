@@ -87,7 +87,7 @@ struct cell_key {
 struct cell {
 	uint64_t samples;
 	uint64_t events;	/* the sum of their periods */
-	uint32_t nr_stats;	/* of the latency, and of the counts then */
+	uint32_t nr_stats;	/* of its trace's values: the latency, and then counts */
 	struct stat_values *stats;
 };
 
@@ -96,8 +96,8 @@ struct profile_sample {
 	uint64_t time;		/* by the clock of all traces */
 	uint64_t period;
 	uint32_t cell;
-	uint32_t nr_values;	/* latency, and then counts; UINT64_MAX: none */
-	size_t values;		/* the first is the profile's value of that number */
+	uint32_t nr_values;	/* its trace's, as a cell's; UINT64_MAX: none */
+	size_t values;		/* where the first of them is in the profile's */
 };
 
 struct profile_event {
@@ -118,6 +118,9 @@ struct profile_trace {
 	const char *name;	/* what the trace is called */
 	struct sw_trace_head *head;	/* with the kernel's release */
 	uint32_t boot;		/* the same for traces of one boot, from 0 */
+	/* the profile's numbers of its values, and the reverse; 0: the latency, or none */
+	uint8_t values[UINT8_MAX + 1];
+	uint8_t own_values[UINT8_MAX + 1];
 	struct procs *procs;
 	bool has_on_cpu, has_off_cpu; /* of time there, of PROFILE_WALL */
 	uint64_t no_stack;	/* samples that have one that is not there */
@@ -153,7 +156,7 @@ struct profile {
 	struct profile_sample *each; /* in the order of time */
 	size_t nr_each, size_each;
 	uint64_t *values;
-	size_t nr_values, size_values;
+	size_t nr_values, size_values;	/* no more than traces have, whatever others have */
 	uint64_t periods;	/* of all samples: no sum of theirs overflows */
 };
 
@@ -182,6 +185,17 @@ static inline const struct cell_key *profile_key(const struct profile *p,
 /** profile_stack - a trace's stack by its number; NULL if the trace has it not */
 const struct profile_stack *profile_stack(const struct profile *p,
 					  uint32_t trace, uint32_t number);
+
+/** profile_value_of - what a cell's trace calls one of its values, in the profile's numbers */
+static inline uint8_t profile_value_of(const struct profile *p, uint32_t cell,
+				       uint32_t own)
+{
+	return p->traces[profile_key(p, cell)->trace].values[own];
+}
+
+/** profile_sample_value - what a sample has of a value; UINT64_MAX: nothing */
+uint64_t profile_sample_value(const struct profile *p,
+			      const struct profile_sample *s, uint32_t value);
 
 /** profile_samples - how many were read, of all traces */
 uint64_t profile_samples(const struct profile *p);

@@ -96,6 +96,22 @@ struct value_key {
 	uint32_t nth;		/* of these in its trace */
 };
 
+static void set_value(struct profile_numbers *n, uint32_t own, uint32_t value)
+{
+	struct profile_trace *t = &n->p->traces[n->trace];
+
+	t->values[own] = value;
+	t->own_values[value] = own;
+}
+
+void profile_numbers_begin(struct profile_numbers *n)
+{
+	uint32_t i;
+
+	for (i = 0; i <= UINT8_MAX && !n->shared; i++)
+		set_value(n, i, i);
+}
+
 void profile_numbers_free(struct profile_numbers *n)
 {
 	free(n->events);
@@ -141,8 +157,8 @@ uint32_t profile_event_number(struct profile_numbers *n, uint32_t event)
 	return add_event(n, event, name, 0);
 }
 
-static uint32_t add_value(struct profile_numbers *n, uint32_t count,
-			  const char *name)
+static void add_value(struct profile_numbers *n, uint32_t count,
+		      const char *name)
 {
 	struct profile *p = n->p;
 	struct value_key key = { .name = intern_string(&p->texts, name) };
@@ -160,20 +176,32 @@ static uint32_t add_value(struct profile_numbers *n, uint32_t count,
 			       sizeof(*p->counts));
 	p->counts[nr] = p->counts[nr] ?: name;
 	n->counts[count] = name;
-	n->values[count] = nr + 1;
-	return nr + 1;
+	set_value(n, count + 1, nr + 1);
 }
 
-uint32_t profile_value_number(struct profile_numbers *n, uint32_t count)
+static bool has_value(const struct profile_numbers *n, uint32_t count)
+{
+	return n->p->traces[n->trace].values[count + 1];
+}
+
+void profile_need_value(struct profile_numbers *n, uint32_t count)
 {
 	char name[32];
 
-	if (!n->shared)
-		return count + 1;
-	if (n->values[count])
-		return n->values[count];
+	if (has_value(n, count))
+		return;
 	snprintf(name, sizeof(name), "count %u", count + 1);
-	return add_value(n, count, name);
+	add_value(n, count, name);
+}
+
+uint64_t profile_sample_value(const struct profile *p,
+			      const struct profile_sample *s, uint32_t value)
+{
+	const uint32_t trace = profile_key(p, s->cell)->trace;
+	const uint32_t own = p->traces[trace].own_values[value];
+
+	return own < s->nr_values && (own || !value) ?
+	       p->values[s->values + own] : UINT64_MAX;
 }
 
 /* ---- records */
@@ -229,7 +257,7 @@ void profile_on_count(struct profile_numbers *n, const struct sw_trace_count *r)
 	struct profile *p = n->p;
 
 	if (n->shared) {
-		if (!n->values[r->count])
+		if (!has_value(n, r->count))
 			add_value(n, r->count, r->name);
 		return;
 	}

@@ -25,17 +25,18 @@ struct profile_numbers {
 	uint32_t *events;	/* the profile's numbers plus 1; 0: none yet */
 	size_t size_events;
 	const char *counts[UINT8_MAX];	/* as they are called */
-	uint8_t values[UINT8_MAX];	/* the same as the profile's; 0: none yet */
 };
 
+/** profile_numbers_begin - before the first record of the trace */
+void profile_numbers_begin(struct profile_numbers *n);
 void profile_numbers_free(struct profile_numbers *n);
 void profile_shared_free(struct profile_shared *s);
 
 /** profile_event_number - the profile's number of a trace's event */
 uint32_t profile_event_number(struct profile_numbers *n, uint32_t event);
 
-/** profile_value_number - the profile's number of a count, as profile_value_name() has it */
-uint32_t profile_value_number(struct profile_numbers *n, uint32_t count);
+/** profile_need_value - a count has a number of the profile's from here on */
+void profile_need_value(struct profile_numbers *n, uint32_t count);
 
 /** profile_event_of - an event by the profile's number, which may have no name yet */
 struct profile_event *profile_event_of(struct profile *p, uint32_t number);

@@ -6,19 +6,56 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void merge_stats(struct row *row, const struct cell *c)
+/* Where a value is among a row's, or belongs. */
+static uint32_t stat_at(const struct row *row, uint32_t value)
 {
+	uint32_t low = 0, high = row->nr_stats, middle;
+
+	while (low < high) {
+		middle = (low + high) / 2;
+		if (row->stats[middle].value < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct stat_values *row_stat(const struct row *row, uint32_t value)
+{
+	const uint32_t at = stat_at(row, value);
+
+	return at < row->nr_stats && row->stats[at].value == value ?
+	       &row->stats[at].values : NULL;
+}
+
+/* Of all values of all traces one row has few. */
+static struct stat_values *need_stat(struct row *row, uint32_t value)
+{
+	const uint32_t at = stat_at(row, value), nr = row->nr_stats;
+
+	if (at < nr && row->stats[at].value == value)
+		return &row->stats[at].values;
+	/* at powers of two it is full */
+	if (!(nr & (nr - 1)))
+		row->stats = xrealloc(row->stats,
+				      (nr ? 2 * nr : 1) * sizeof(*row->stats));
+	memmove(row->stats + at + 1, row->stats + at,
+		(nr - at) * sizeof(*row->stats));
+	row->stats[at] = (struct row_stat) { .value = value };
+	row->nr_stats++;
+	return &row->stats[at].values;
+}
+
+static void merge_stats(struct row *row, const struct profile *p, uint32_t cell)
+{
+	const struct cell *c = &p->cells[cell];
 	uint32_t i;
 
-	if (c->nr_stats > row->nr_stats) {
-		row->stats = xrealloc(row->stats,
-				      c->nr_stats * sizeof(*row->stats));
-		memset(row->stats + row->nr_stats, 0,
-		       (c->nr_stats - row->nr_stats) * sizeof(*row->stats));
-		row->nr_stats = c->nr_stats;
-	}
 	for (i = 0; i < c->nr_stats; i++)
-		stat_merge(&row->stats[i], &c->stats[i]);
+		if (c->stats[i].nr)
+			stat_merge(need_stat(row, profile_value_of(p, cell, i)),
+				   &c->stats[i]);
 }
 
 /* The row of what is alike with KEY. */
@@ -76,7 +113,7 @@ static void add_cell(struct rows *rows, struct view *v,
 
 	row->samples += c->samples;
 	row->events += c->events;
-	merge_stats(row, c);
+	merge_stats(row, v->profile, cell);
 	if (columns->fields & PROFILE_IP)
 		places_missed(v->places, place_get(v->places,
 				view_place(v, key)), c->samples);
@@ -155,14 +192,14 @@ void rows_free(struct rows *rows)
 
 void rows_values(const struct row *rows, size_t nr, struct rows_values *vals)
 {
-	uint32_t i;
+	uint32_t i, value;
 	size_t k;
 
 	*vals = (struct rows_values) { 0 };
 	for (k = 0; k < nr; k++)
-		for (i = 0; i < rows[k].nr_stats; i++)
-			if (rows[k].stats[i].nr) {
-				vals->has[i] = true;
-				vals->nr = vals->nr > i + 1 ? vals->nr : i + 1;
-			}
+		for (i = 0; i < rows[k].nr_stats; i++) {
+			value = rows[k].stats[i].value;
+			vals->has[value] = true;
+			vals->nr = vals->nr > value + 1 ? vals->nr : value + 1;
+		}
 }

@@ -6,13 +6,19 @@
 #include "report/output/columns.h"
 #include "report/output/view.h"
 
+/* Of one value of its samples. */
+struct row_stat {
+	struct stat_values values;
+	uint32_t value;		/* the profile's number */
+};
+
 struct row {
 	const uint32_t *texts;	/* of each column, numbers of the texts */
 	uint32_t event;
 	uint32_t nr_stats;
 	uint64_t samples;
 	uint64_t events;
-	struct stat_values *stats;	/* as a cell's */
+	struct row_stat *stats;	/* of the values that it has, in the order of numbers */
 	/* of samples in whose stacks it is, wherever */
 	uint64_t total_samples;
 	uint64_t total_events;
@@ -38,6 +44,9 @@ struct rows_values {
 	bool has[UINT8_MAX + 1];
 	uint32_t nr;
 };
+
+/** row_stat - what a row has of a value; NULL: nothing */
+const struct stat_values *row_stat(const struct row *row, uint32_t value);
 
 /** rows_values - which have NR rows? */
 void rows_values(const struct row *rows, size_t nr, struct rows_values *vals);

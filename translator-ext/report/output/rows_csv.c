@@ -48,8 +48,8 @@ static void put_values(const struct row *row, const struct rows_values *vals,
 	for (i = 0; i < vals->nr; i++) {
 		if (!vals->has[i])
 			continue;
-		s = i < row->nr_stats ? &row->stats[i] : NULL;
-		if (!s || !s->nr)
+		s = row_stat(row, i);
+		if (!s)
 			buf_puts(out, ",0,,,,");
 		else
 			buf_printf(out, ",%" PRIu64 ",%" PRIu64 ",%.3f,%" PRIu64 ",%.3f",

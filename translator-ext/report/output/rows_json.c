@@ -29,10 +29,8 @@ static void put_values(struct profile *p, const struct row *row,
 
 	json_object(j, "values");
 	for (i = 0; i < row->nr_stats; i++) {
-		s = &row->stats[i];
-		if (!s->nr)
-			continue;
-		json_object(j, profile_value_name(p, i));
+		s = &row->stats[i].values;
+		json_object(j, profile_value_name(p, row->stats[i].value));
 		json_uint(j, "samples", s->nr);
 		json_uint(j, "min", s->min);
 		json_fixed(j, "mean", s->mean, 3);
@@ -114,7 +112,7 @@ static void put_sample(void *arg, const struct profile_sample *s)
 	json_object(&j, "values");
 	for (i = 0; i < s->nr_values; i++)
 		if (p->values[s->values + i] != UINT64_MAX)
-			json_uint(&j, profile_value_name(p, i),
+			json_uint(&j, profile_value_name(p, profile_value_of(p, s->cell, i)),
 				  p->values[s->values + i]);
 	json_end_object(&j);
 	json_end_document(&j);

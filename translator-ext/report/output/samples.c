@@ -104,15 +104,16 @@ static void find_texts(struct printing *pr)
 static void find_values(void *arg, const struct profile_sample *s)
 {
 	struct printing *pr = arg;
-	const uint64_t *values = pr->v->profile->values + s->values;
-	uint32_t i;
+	const struct profile *p = pr->v->profile;
+	uint32_t i, value;
 
 	for (i = 0; i < s->nr_values; i++) {
-		if (values[i] == UINT64_MAX)
+		if (p->values[s->values + i] == UINT64_MAX)
 			continue;
-		pr->has[i] = true;
-		if (i >= pr->nr_values)
-			pr->nr_values = i + 1;
+		value = profile_value_of(p, s->cell, i);
+		pr->has[value] = true;
+		if (value >= pr->nr_values)
+			pr->nr_values = value + 1;
 	}
 }
 
@@ -163,10 +164,10 @@ static void put_number(struct printing *pr, uint64_t n)
 static void put_value(struct printing *pr, const struct profile_sample *s,
 		      uint32_t i)
 {
-	const uint64_t *values = pr->v->profile->values + s->values;
+	const uint64_t value = profile_sample_value(pr->v->profile, s, i);
 
-	if (i < s->nr_values && values[i] != UINT64_MAX)
-		put_number(pr, values[i]);
+	if (value != UINT64_MAX)
+		put_number(pr, value);
 	else
 		buf_printf(pr->out, "%*s  ", NUMBER, "-");
 }

@@ -98,12 +98,12 @@ static void put_values(struct grid *g, const struct row *row, bool waits,
 	for (i = 0; i < vals->nr; i++) {
 		if (!vals->has[i])
 			continue;
-		if (i >= row->nr_stats || !row->stats[i].nr) {
+		s = row_stat(row, i);
+		if (!s) {
 			for (k = 0; k < 4; k++)
 				grid_text(g, "-");
 			continue;
 		}
-		s = &row->stats[i];
 		if (!i && waits) {
 			put_us(g, s);
 			continue;
