@@ -107,6 +107,7 @@ static int read_one(struct reading *rd, size_t i)
 	free(why.s);
 	if (!rd->all[i])
 		return -1;
+	rd->all[i]->boot = from->clock.boot;
 	rd->nr++;
 	return 0;
 }
@@ -129,6 +130,7 @@ static int read_all(struct reading *rd, const struct settings *s)
 	for (i = 0; i < s->nr_paths; i++)
 		if (read_one(rd, i))
 			return -1;
+	timeline_join_clocks(rd->all, rd->nr);
 	return 0;
 }
 

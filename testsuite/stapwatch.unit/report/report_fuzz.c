@@ -359,7 +359,9 @@ static void check_timelines(const uint8_t *data, size_t size)
 						m.sources[nr].clock.shift, &why);
 			if (!all[nr])
 				break;
+			all[nr]->boot = m.sources[nr].clock.boot;
 		}
+		timeline_join_clocks(all, nr);
 		if (nr == SEVERAL)
 			check_slices_of(all, nr);
 	}

@@ -78,6 +78,7 @@ static void on_record(struct reading *rd, const struct sw_trace_record *r)
 		rd->t->hz = head->hz;
 		rd->t->tick = head->tick;
 		rd->t->time = align_time(rd->t->shift, r->time);
+		rd->t->rate = (struct timeline_rate) { head->hz, 1000000000 };
 		break;
 	case SW_TRACE_THREAD:
 		on_thread(rd, (const void *)r);

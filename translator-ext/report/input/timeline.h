@@ -67,12 +67,20 @@ struct timeline_filter {
 	struct spans spans; /* timeline_filter_marks() fills it */
 };
 
+/* So many ticks are so many nanoseconds. */
+struct timeline_rate {
+	uint64_t ticks, ns;
+};
+
 struct timeline {
 	const char *name; /* what the trace is called */
 	int64_t shift; /* see align_time() */
+	uint32_t boot; /* the same for timelines of one boot */
 	uint32_t machine; /* ELF's e_machine */
 	uint64_t hz;
 	uint64_t tick, time; /* a moment in ticks, and in ns of the clock of all traces */
+	struct timeline_rate rate; /* from then on, and before */
+	bool is_joined; /* timeline_join_clocks() has been here */
 	uint64_t begin; /* the first tick that is told of */
 	struct timeline_thread *threads;
 	size_t nr_threads, size_threads;
@@ -108,6 +116,15 @@ void timeline_free(struct timeline *t);
  * Return: NULL at the end, and after an error, which slices.spool tells
  */
 const struct timeline_slice *timeline_next(struct timeline *t);
+
+/**
+ * timeline_join_clocks - have timelines of one boot told by one clock
+ *
+ * The kernel finds the length of a tick when it boots.  Its clock is corrected later, for
+ * example by 50 ppm, which is 180 ms in an hour.  If each timeline were told from its own
+ * beginning, ticks of one counter would not stay in their order.
+ */
+void timeline_join_clocks(struct timeline *const *all, size_t nr);
 
 /**
  * timeline_filter_marks - where the marks of the filter's span are

@@ -71,15 +71,3 @@ bool timeline_wants(const struct timeline *t,
 	       (filter->tid < 0 || filter->tid == th->tid) &&
 	       (!filter->comm || !fnmatch(filter->comm, th->name, 0));
 }
-
-uint64_t timeline_ns(const struct timeline *t, uint64_t tick)
-{
-	const bool before = tick < t->tick;
-	const uint64_t d = before ? t->tick - tick : tick - t->tick;
-	const uint64_t ns = (unsigned __int128)d * 1000000000 / t->hz;
-
-	/* what a damaged trace says may be out of all bounds */
-	if (before)
-		return ns < t->time ? t->time - ns : 0;
-	return t->time + ns;
-}
