@@ -50,15 +50,47 @@ static bool is_same_trace(const struct sw_trace_head *x,
 	       x->r.time == y->r.time && x->stext == y->stext;
 }
 
-/* The first trace of its boot; its own number: it is that one. */
-static size_t first_of_boot(const struct aligned *all, size_t nr)
+/*
+ * Boots, in the order of their first traces.  Two traces that are not near each other may
+ * both be near a third one: then all are of one boot, however they are named.
+ */
+static uint32_t find_boots(struct aligned *all, size_t nr)
 {
+	uint32_t nr_boots = 0, x, y;
+	size_t i, j, k;
+
+	for (i = 0; i < nr; i++) {
+		all[i].boot = i;
+		for (j = 0; j < i; j++) {
+			if (!is_same_boot(all[i].head, all[j].head))
+				continue;
+			x = all[i].boot;
+			y = all[j].boot;
+			for (k = 0; k <= i; k++)
+				if (all[k].boot == x || all[k].boot == y)
+					all[k].boot = x < y ? x : y;
+		}
+	}
+	/* now each has the number of its boot's first trace */
+	for (i = 0; i < nr; i++)
+		all[i].boot = all[i].boot == i ? nr_boots++ :
+						 all[all[i].boot].boot;
+	return nr_boots;
+}
+
+/* When each booted, by the trace that began first in it. */
+static void find_booted(const struct aligned *all, size_t nr, uint64_t *boots)
+{
+	const struct sw_trace_head *first[ALIGN_TRACES] = { 0 }, *h;
 	size_t i;
 
-	for (i = 0; i < nr; i++)
-		if (is_same_boot(all[i].head, all[nr].head))
-			break;
-	return i;
+	for (i = 0; i < nr; i++) {
+		h = first[all[i].boot];
+		if (h && h->r.time <= all[i].head->r.time)
+			continue;
+		first[all[i].boot] = all[i].head;
+		boots[all[i].boot] = booted(all[i].head);
+	}
 }
 
 static int refuse_twice(const struct aligned *all, size_t nr, struct buf *why)
@@ -76,7 +108,8 @@ static int refuse_twice(const struct aligned *all, size_t nr, struct buf *why)
 }
 
 /* What a wall clock has to be when it is the only thing that two traces have in common. */
-static int check_wall(const struct aligned *a, struct buf *why)
+static int check_wall(const struct aligned *all, const struct aligned *a,
+		      struct buf *why)
 {
 	const struct sw_trace_head *h = a->head;
 	const char *what = NULL;
@@ -89,32 +122,30 @@ static int check_wall(const struct aligned *a, struct buf *why)
 		what = "has a time of the wall clock in its head that cannot be";
 	if (!what)
 		return 0;
-	buf_printf(why, "%s: %s, and the traces are not of one boot: nothing aligns it with the others",
-		   a->name, what);
+	/* one that has been taken for another boot's, which it may not be */
+	while (all->boot == a->boot)
+		all++;
+	buf_printf(why, "%s: %s, so nothing aligns it with %s: make a report for each",
+		   a->name, what, all->name);
 	return -1;
 }
 
 int align(struct aligned *all, size_t nr, size_t *first, uint32_t *nr_boots,
 	  struct buf *why)
 {
-	/* of each boot when it was, by its first trace */
 	uint64_t boots[ALIGN_TRACES];
 	int64_t began, earliest = 0;
-	size_t i, of;
+	size_t i;
 
-	*nr_boots = 0;
 	*first = 0;
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr; i++)
 		if (refuse_twice(all, i, why))
 			return -1;
-		of = first_of_boot(all, i);
-		all[i].boot = of == i ? *nr_boots : all[of].boot;
-		if (of == i)
-			boots[(*nr_boots)++] = booted(all[i].head);
-	}
+	*nr_boots = find_boots(all, nr);
 	for (i = 0; i < nr && *nr_boots > 1; i++)
-		if (check_wall(&all[i], why))
+		if (check_wall(all, &all[i], why))
 			return -1;
+	find_booted(all, nr, boots);
 	for (i = 0; i < nr; i++) {
 		began = boots[all[i].boot] - boots[0] + all[i].head->r.time;
 		if (i && began >= earliest)
