@@ -335,23 +335,21 @@ static int print_stacks(const struct settings *s, struct view *v,
 static int print_branches(const struct settings *s, struct view *v,
 			  struct warnings *w, struct buf *out)
 {
-	const struct branches *b = &v->profile->branches;
-	uint64_t without = 0, with = 0;
-	size_t i;
+	const struct profile *p = v->profile;
+	const struct profile_trace *t;
 
 	if (!branch_table_print(v, &s->columns, s->sort, s->limit, out)) {
 		shown_line(stderr, "stapwatch report: no sample has branches; it takes an event of a PMU that records them (x86 LBR, arm64 BRBE)");
 		return 1;
 	}
-	for (i = 0; i < b->nr_totals; i++) {
-		without += b->totals[i].without;
-		with += b->totals[i].samples;
-	}
-	if (without)
-		warnings_add(w, WARNING_NUMBERS,
-			     warnings_share(without, without + with),
-			     "%s: %" PRIu64 " samples have no branches",
-			     v->profile->name, without);
+	for (t = p->traces; t < p->traces + p->nr_traces; t++)
+		if (t->without_branches)
+			warnings_add(w, WARNING_NUMBERS,
+				     warnings_share(t->without_branches,
+						    t->without_branches +
+						    t->with_branches),
+				     "%s: %" PRIu64 " samples have no branches",
+				     t->name, t->without_branches);
 	return 0;
 }
 

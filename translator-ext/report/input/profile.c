@@ -237,6 +237,8 @@ static void add_branches(struct profile *p, const struct taken *t,
 		.trace = t->trace,
 	};
 
+	p->traces[t->trace].with_branches += !!t->s->nr_branches;
+	p->traces[t->trace].without_branches += !t->s->nr_branches;
 	branches_add(&p->branches, p->traces[t->trace].procs, t->s, &like,
 		     list);
 }

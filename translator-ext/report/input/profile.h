@@ -125,6 +125,7 @@ struct profile_trace {
 	bool has_on_cpu, has_off_cpu; /* of time there, of PROFILE_WALL */
 	uint64_t no_stack;	/* samples that have one that is not there */
 	uint64_t no_period;	/* samples whose would have been too much */
+	uint64_t with_branches, without_branches; /* samples, of PROFILE_BRANCHES */
 	bool has_timeline;	/* besides samples, or in their place */
 	uint64_t slices;	/* of it, that CPUs told of at their ends */
 	uint64_t notes;		/* marks, also those that are not wanted */

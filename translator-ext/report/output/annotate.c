@@ -100,6 +100,8 @@ static const struct source_file *source_of(struct annotation *a,
 	const struct source_key key = { place->file, place->image };
 	const uint32_t before = a->source_keys.nr;
 	const uint32_t nr = intern(&a->source_keys, &key, sizeof(key));
+	const struct profile *p = a->view->profile;
+	const uint32_t trace = p->images.all[place->image].trace;
 	struct buf why = { 0 };
 
 	a->sources = array_room(a->sources, &a->nr_sources, nr + 1,
@@ -109,9 +111,10 @@ static const struct source_file *source_of(struct annotation *a,
 			     &a->room, &why);
 	if (why.len)
 		warnings_add(a->warnings, WARNING_NAMES, 0,
-			     "%s: no lines of it are shown: %s",
-			     intern_text(&a->view->profile->texts,
-					 place->file - 1), why.s);
+			     "%s%s%s: no lines of it are shown: %s",
+			     p->nr_traces > 1 ? p->traces[trace].name : "",
+			     p->nr_traces > 1 ? ": " : "",
+			     intern_text(&p->texts, place->file - 1), why.s);
 	free(why.s);
 	return &a->sources[nr];
 }
