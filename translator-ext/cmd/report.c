@@ -54,28 +54,26 @@ static int check_wall(const struct profile *p)
 	return 0;
 }
 
-static int check_boots(const struct settings *s, const struct profile *p)
+static int check_boots(const void *settings, const char *first,
+		       const char *other)
 {
-	const struct profile_trace *t;
-
-	for (t = p->traces; t < p->traces + p->nr_traces; t++)
-		if (t->boot)
-			return report_of_boots(s, p->traces->name, t->name);
-	return 0;
+	return report_of_boots(settings, first, other);
 }
 
 static struct profile *read_profile(const struct settings *s,
 				    const char *const *paths, size_t nr)
 {
+	struct profile_filter filter = s->filter;
 	struct buf why = { 0 };
-	struct profile *p = profile_read(paths, nr, s->fields, &s->filter,
-					 &why);
+	struct profile *p;
 
-	if (!p)
+	filter.of_boots = check_boots;
+	filter.of_boots_arg = s;
+	p = profile_read(paths, nr, s->fields, &filter, &why);
+	if (!p && why.len)
 		shown_line(stderr, "stapwatch report: %s", why.s);
 	free(why.s);
-	if (p && (check_boots(s, p) ||
-		  (s->fields & PROFILE_WALL && check_wall(p)))) {
+	if (p && s->fields & PROFILE_WALL && check_wall(p)) {
 		profile_free(p);
 		p = NULL;
 	}

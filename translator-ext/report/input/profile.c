@@ -470,6 +470,19 @@ static void begin_trace(struct reading *rd, size_t nr)
 	merge_begin(&rd->merge, nr, &t->loss, t->procs);
 }
 
+/* Before they are read, which may take long. */
+static int check_boots(const struct reading *rd)
+{
+	const struct profile_filter *f = rd->filter;
+	const struct profile_trace *t = rd->p->traces;
+
+	for (; f->of_boots && t < rd->p->traces + rd->p->nr_traces; t++)
+		if (t->boot && f->of_boots(f->of_boots_arg,
+					   rd->p->traces->name, t->name))
+			return -1;
+	return 0;
+}
+
 static int read_all(struct reading *rd, struct buf *why)
 {
 	struct profile *p = rd->p;
@@ -477,6 +490,8 @@ static int read_all(struct reading *rd, struct buf *why)
 	size_t i;
 
 	take_traces(rd);
+	if (check_boots(rd))
+		return -1;
 	p->images.texts = &p->texts;
 	for (i = 0; i < p->nr_traces; i++)
 		begin_trace(rd, i);

@@ -48,8 +48,12 @@ enum profile_wait {
 	PROFILE_WAIT_THROUGHOUT,	/* nor had it begun in the session */
 };
 
-/* Which samples are wanted; NULL or -1: all. */
+/* Which samples are wanted, and of what traces; NULL or -1: all. */
 struct profile_filter {
+	/* of the first trace and of one of another boot: may both be read? 0, or -1 after a
+	 * message */
+	int (*of_boots)(const void *arg, const char *first, const char *other);
+	const void *of_boots_arg;
 	const char *comm;	/* a pattern of fnmatch(3) */
 	const char *event;	/* the same */
 	int64_t pid;
@@ -167,7 +171,7 @@ struct profile {
  * @nr: up to ALIGN_TRACES
  * @fields: PROFILE_..., in what cells differ
  * @why: what is wrong if one is no trace, or not to be had with the others: a line
- *	without its end
+ *	without its end; nothing after the filter's message
  *
  * Return: to be freed by profile_free(); NULL after something went wrong
  */
