@@ -117,8 +117,12 @@ static const struct kernel *kernel_of(struct places *pl,
 	if (k->tried)
 		return k;
 	k->tried = true;
-	kallsyms_read(pl->from.kallsyms, t->head, &pl->profile->texts,
-		      &k->kallsyms, &why);
+	/* a file is one kernel's, which several boots do not have in common */
+	if (pl->profile->nr_boots > 1 && !kernel_is_this(t->head))
+		buf_puts(&why, "the trace is of another kernel than the one that runs here; a report of this trace alone takes its symbols by --kallsyms FILE");
+	else
+		kallsyms_read(pl->from.kallsyms, t->head, &pl->profile->texts,
+			      &k->kallsyms, &why);
 	k->why = buf_take(&why);
 	return k;
 }
