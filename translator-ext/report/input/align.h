@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "trace/abi.h"
 
-#define ALIGN_TRACES 16		/* at most; each may hold 80 MB while it is read */
+#define ALIGN_TRACES 16		/* at most; each may hold ORDER_HELD while it is read */
 
 /* What is known of a trace, and what it gets. */
 struct aligned {

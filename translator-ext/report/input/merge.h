@@ -4,8 +4,8 @@
  * records come in its order.
  *
  * Each trace is put in order as if it were alone (trace_order.h) and the oldest record of
- * all is taken; where times are equal the first trace comes first.  So no more is held
- * than for each trace alone.  What does not depend on time comes at once, too.
+ * all is taken; where times are equal the first trace comes first.  So as much is held as
+ * for all of them, each alone: a smaller share would be less than a round of a fast trace.  What does not depend on time comes at once, too.
  */
 #ifndef STAPWATCH_MERGE_H
 #define STAPWATCH_MERGE_H

@@ -14,7 +14,8 @@
 #include "report/input/loss.h"
 #include "report/input/trace_read.h"
 
-#define ORDER_HELD (64u * 1024 * 1024)	/* bytes, at most about as many */
+/* Bytes of records, at most about as many; with those that have gone, four times as many. */
+#define ORDER_HELD (64u * 1024 * 1024)
 
 struct order;
 
