@@ -533,8 +533,9 @@ struct stapwatch_script;
  * Return: what stapwatch_script_stop() takes, or NULL: ENOENT if there is no such command,
  * ECANCELED if it has ended, EEXIST if there is such a module, ETIMEDOUT, EACCES, EINVAL
  */
-struct stapwatch_script *
-stapwatch_script_start(const char *module, const char *const argv[], int timeout_ms);
+struct stapwatch_script *stapwatch_script_start(const char *module,
+						const char *const argv[],
+						int timeout_ms);
 
 /** stapwatch_script_control - the path for stapwatch_control_open() */
 const char *stapwatch_script_control(const struct stapwatch_script *s);
