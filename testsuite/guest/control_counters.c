@@ -17,8 +17,15 @@
 
 #include "control.h"
 
+/* Who has just written to us may still run where it does. */
 static void say_counter(const char *what, struct stapwatch_control *c, uint64_t counter)
 {
+	struct stapwatch_step s = { .what = STAPWATCH_REFRESH };
+	int tries;
+
+	for (tries = 0; tries < 1000; tries++)
+		if (stapwatch_control_run(c, &s, 1) == 1 && !s.value)
+			break;
 	say_count(what, c, counter, STAPWATCH_SESSION, 0);
 }
 
