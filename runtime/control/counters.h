@@ -84,8 +84,9 @@ sw_attached_await(const struct sw_attached *a, u64 event, s64 *value)
 }
 
 /* A counter counts from here on what A does. */
-static void sw_control_counter_begin(struct sw_controller *p, struct sw_attached *a,
-			     struct sw_control_counter *k, bool settled)
+static void
+sw_control_counter_begin(struct sw_controller *p, struct sw_attached *a,
+			 struct sw_control_counter *k, bool settled)
 {
 	const unsigned int i = k - p->counters;
 
@@ -147,8 +148,9 @@ sw_control_keep(struct sw_controller *p, const struct sw_attached *a, bool settl
 	}
 }
 
-static int sw_control_counter_value(const struct sw_controller *p,
-			    const struct sw_control_counter *k, s64 *value)
+static int
+sw_control_counter_value(const struct sw_controller *p,
+			 const struct sw_control_counter *k, s64 *value)
 {
 	const struct sw_attached *a;
 	s64 sum = k->sum, part;
@@ -166,8 +168,9 @@ static int sw_control_counter_value(const struct sw_controller *p,
 	return 0;
 }
 
-static void sw_control_counter_preset(struct sw_controller *p, struct sw_control_counter *k,
-			      s64 value, bool settled)
+static void
+sw_control_counter_preset(struct sw_controller *p, struct sw_control_counter *k,
+			  s64 value, bool settled)
 {
 	struct sw_attached *a;
 

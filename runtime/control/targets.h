@@ -79,7 +79,7 @@ static int sw_control_no_target(struct sw_control_run *r)
 
 /* ---- what a session is attached to */
 
-/* Those that have ended, with all that they made, make room.  The lock is held. */
+/* Is there somebody for whom a process's or a cgroup's target counts? */
 static bool sw_control_counts(const struct sw_attached *a)
 {
 	bool counts = false;
@@ -91,6 +91,7 @@ static bool sw_control_counts(const struct sw_attached *a)
 	return counts;
 }
 
+/* Those that have ended, with all that they made, make room.  The lock is held. */
 static void sw_control_make_room(struct sw_controller *p)
 {
 	struct sw_attached *a, *next;
